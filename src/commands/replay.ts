@@ -1,12 +1,14 @@
 import * as path from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { signals } from '../base/signals.ts';
-import { echo } from '../base/text.ts';
+import { echo, printable } from '../base/text.ts';
 import { systemClock } from '../base/time.ts';
 import { systemFiles } from '../disk/ops.ts';
 import { replayFiles } from '../replay/replay.ts';
-import { defineCommand } from './command.ts';
 import { ownAddress } from '../http/listener.ts';
+import type { Announced } from '../installation/installation.ts';
+import type { Settings } from '../settings.ts';
+import { collectorAddress, defineCommand } from './command.ts';
 
 /**
  * Sends refused views that would be accepted now to a running collector. Exit 65 if it is unknown
@@ -19,13 +21,13 @@ export const replay = defineCommand({
   examples: ['viewlog replay /var/lib/viewlog/refused-2026-01-31.ndjson --data /var/lib/viewlog'],
   options: ['replay-to', 'project', 'host', 'port', 'data', 'projects', 'max-view'],
   optionHelp: {
-    host: "address of the collector, if --to isn't given",
-    port: "port of the collector, if --to isn't given",
+    host: 'address of the collector; by default, that of the one that holds --data',
+    port: 'port of the collector; by default, that of the one that holds --data',
     data: "the collector's data directory, where replay records what it sent",
     'max-view': 'largest view that the collector accepts',
   },
   isService: true,
-  async run(settings, files, { print, log, asOwner }) {
+  async run(settings, files, { print, log, self, asOwner }) {
     const wrong = files.find((file) => path.basename(file).startsWith('views-'));
     if (wrong !== undefined) {
       throw new Fatal(EXIT.usage, `replay needs a file of refused views, not "${echo(wrong)}"`);
@@ -34,7 +36,7 @@ export const replay = defineCommand({
     const stopping = new AbortController();
     signals.onStop(() => stopping.abort());
     const isCertain = await replayFiles(files, {
-      url: settings['replay-to'] ?? ownAddress(settings),
+      url: settings['replay-to'] ?? (await addressOf(settings, self)),
       dir: settings.data,
       files: systemFiles,
       projectsPath: settings.projects,
@@ -52,3 +54,19 @@ export const replay = defineCommand({
     return isCertain ? EXIT.done : EXIT.badData;
   },
 });
+
+/**
+ * Returns the address that was chosen, or that of the collector that holds the data directory.
+ * Another one would get the views.
+ * @throws {Fatal} exit 69 if no collector holds it.
+ */
+async function addressOf(
+  settings: Settings<'host' | 'port' | 'data' | 'projects'>,
+  { chosen }: Announced,
+): Promise<string> {
+  if (chosen.host !== undefined || chosen.port !== undefined) return ownAddress(settings);
+  const { address, isRunning } = await collectorAddress(settings);
+  if (isRunning !== false) return address;
+  const what = `No collector writes to "${printable(settings.data, Infinity)}"`;
+  throw new Fatal(EXIT.unavailable, `${what}; start it, or give its address with --to`);
+}

@@ -71,6 +71,20 @@ it('a replay that is killed anywhere stores each view once, or lists it', async 
   expect(lost, said).toStrictEqual([]);
 });
 
+it('sends views to the collector that holds the data directory, and without one to none', async () => {
+  const data = dataDirectory({ projects: [] });
+  const viewlog = await startViewlog({ data });
+  await viewlog.post(MINIMAL_VIEW);
+  await until(() => viewlog.refusedLines().length === 1);
+  writeFileSync(join(data, 'projects.json'), '{"projects":[{"id":"1000001"}]}');
+  const again = ['replay', refusedPaths(data)[0]!, `--data=${data}`];
+  expect(await start(again, data).ended).toMatchObject({ code: 0 });
+  expect(viewlog.lines()).toHaveLength(1);
+  await viewlog.signal('SIGTERM');
+  const { code, stderr } = await start(again, data).ended;
+  expect([code, stderr]).toStrictEqual([69, expect.stringContaining('No collector writes to ')]);
+});
+
 it('needs files of refused views', async () => {
   expect((await run(['replay', 'views-2026-03-01.ndjson'])).code).toBe(64);
 });
