@@ -73,7 +73,8 @@ export class LockSocket {
   /** Stops listening. A file at the lock's path stays there. */
   async close(): Promise<void> {
     await new Promise<void>((resolve) => void this.#server.close(() => resolve()));
-    await rm(this.#draft, { force: true });
+    // Another user may have closed the directory since.
+    await rm(this.#draft, { force: true }).catch(() => {});
   }
 }
 

@@ -152,6 +152,14 @@ function starter(dir: string, name: string, stopAt: Step | 'held', written: stri
   return { ended: acquire(), arrived: arrived.opened, goOn: going.open, lost };
 }
 
+test('a lock is released even if its directory was taken away', async () => {
+  const dir = tempDir();
+  const lock = await acquireLock(dir);
+  fs.rmSync(dir, { recursive: true });
+  fs.writeFileSync(dir, 'not a directory');
+  await lock.release();
+});
+
 test('of two starters, paused at any step, one holds the lock and writes', async () => {
   const race = async (stopFirst: Step, stopSecond: Step | 'held'): Promise<void> => {
     const dir = tempDir();
