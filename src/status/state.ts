@@ -187,14 +187,11 @@ function obstacleIn({ projects, store, files }: Surroundings): Obstacle | undefi
   return files?.closedDirectory === undefined ? undefined : 'directory';
 }
 
-/** Causes that viewlog can't see. Only accepted views show that they are gone. */
-const UNSEEN: ReadonlySet<Remedy['kind']> = new Set([
-  'fix-page',
-  'check-proxy',
-  'send-origin',
-  'raise-max-view',
-  'none',
-]);
+/**
+ * Causes that viewlog can't see. Only accepted views show that they are gone; but small ones don't
+ * show that large ones arrive.
+ */
+const UNSEEN: ReadonlySet<Remedy['kind']> = new Set(['fix-page', 'send-origin', 'none']);
 
 function judgeReason(
   key: string,
