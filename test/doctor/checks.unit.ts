@@ -390,7 +390,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning cors: Another program answers preflights: 405 from nginx; browsers': proxied({
     preflight: answer(405, { server: 'nginx' }),
   }),
-  'warning view: A view of project 7 from https://a.example was refused with project-not-activated: No;':
+  'warning view: A view of project 7 from https://a.example, in a body of 16 KiB, was refused with project-not-activated: No; such views are lost':
     proxied({ project: '7', view: problem('project-not-activated', 'No.') }),
   'warning overdue files: 1 file should have been removed by now. viewlog removes one day of each kind per hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson':
     inside({ overdue: ['views-2026-01-01.ndjson'] }),

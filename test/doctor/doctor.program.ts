@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as http from 'node:http';
 import * as net from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { listening } from '../support/listening.ts';
 import { doctor, installation, namesIn, of } from '../support/doctor.ts';
@@ -150,7 +151,9 @@ describe('the address that pages post to', () => {
     expect([code, line('view')]).toStrictEqual([0, '']);
     expect(line('url')).toBe(`ok url: ${url}/view reaches viewlog`);
     expect(line('cors')).toBe('ok cors: Preflights are granted, and pages can read answers');
-    expect(line('size')).toBe('ok size: A body of 16 KiB reaches viewlog');
+    expect(line('size')).toBe(
+      "ok size: A body of 16 KiB isn't refused; with --project, a view shows whether one arrives whole",
+    );
     const metrics = await viewlog.metrics();
     expect(sumOf(metrics, 'viewlog_views_received_total')).toBe(1);
     expect(metrics['viewlog_views_refused_total{code="method-not-allowed"}']).toBe(1);
@@ -165,7 +168,7 @@ describe('the address that pages post to', () => {
     const args = [...of(viewlog), '--url', viewlog.url];
     const { outcome } = await doctor(viewlog.data, [...args, '--project=1000001']);
     expect(outcome('view')).toMatch(
-      /^0 ok view: A view of project 1000001 from https:\/\/www\.example\.com was stored: \{"id":".*"\}; reports count it as a view of \/viewlog-doctor$/,
+      /^0 ok view: A view of project 1000001 from https:\/\/www\.example\.com, in a body of 16 KiB, was stored: \{"id":".*"\}; reports count it as a view of \/viewlog-doctor$/,
     );
     expect(viewlog.lines().map((text) => JSON.parse(text) as unknown)).toStrictEqual([
       expect.objectContaining({ pid: 'viewlog-doctor', url: '/viewlog-doctor' }),
@@ -174,5 +177,26 @@ describe('the address that pages post to', () => {
     expect(refused.outcome('view')).toMatch(/^0 warning view: .* was refused with project-not/);
     const nowhere = await doctor(viewlog.data, ['--project=7']);
     expect(nowhere.outcome()).toBe('64 error: --project sends one real view, so it needs --url');
+  });
+
+  it('is no good if a proxy there cuts bodies, which one real view shows', async () => {
+    const viewlog = await startWatched({ data: installation() });
+    const cutting = http.createServer(async (request, response) => {
+      const { method, url, headers } = request;
+      const body = (await buffer(request)).subarray(0, 1024);
+      const sent = { ...headers, 'content-length': String(body.length) };
+      const { port } = viewlog;
+      const passed = http.request({ port, method, path: url, headers: sent }, (answer) => {
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      });
+      passed.end(body);
+    });
+    const args = [...of(viewlog), `--url=http://127.0.0.1:${await listening(cutting)}`];
+    const { outcome } = await doctor(viewlog.data, [...args, '--project=1000001']);
+    expect(outcome('view')).toMatch(
+      /^0 warning view: .* of 16 KiB, was refused with malformed-json/,
+    );
+    expect(viewlog.lines()).toStrictEqual([]);
   });
 });
