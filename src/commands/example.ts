@@ -3,7 +3,7 @@ import { EXIT, Fatal } from '../base/exit.ts';
 import { echo, printable } from '../base/text.ts';
 import { lastStart } from '../disk/last-start.ts';
 import * as commands from '../installation/commands.ts';
-import type { Announced } from '../installation/installation.ts';
+import { type Announced, otherProjects } from '../installation/installation.ts';
 import { OPTIONS, SERVE_OPTIONS } from '../settings.ts';
 import { defineCommand, tableOf } from './command.ts';
 import { type Installation, readInstallation } from './example/installation.ts';
@@ -85,16 +85,18 @@ function fill(example: string, installation: Installation, template = example): 
 
 /** Warns about options of the last start that the service would lack. */
 async function warningAboutOptions(self: Announced): Promise<string | undefined> {
-  const { data } = self;
+  const { data, chosen } = self;
   const last = data === undefined ? undefined : await lastStart(data);
   if (last?.role !== 'collector') return undefined;
-  const lacking = SERVE_OPTIONS.flatMap((name): [string, string][] => {
-    const { text = OPTIONS[name].fallback } = last.chosen[name] ?? {};
-    return text === OPTIONS[name].fallback || name in self.chosen ? [] : [[name, text!]];
+  const lacking = SERVE_OPTIONS.flatMap((name) => {
+    const choice = last.chosen[name];
+    const isMissing = choice !== undefined && choice.text !== OPTIONS[name].fallback;
+    return isMissing && !(name in chosen) ? [[name, choice] as const] : [];
   });
-  if (lacking.length === 0) return undefined;
-  const options = Object.fromEntries(lacking);
-  const again = commands.systemd(self, options);
+  const projects = otherProjects(self) ?? otherProjects(last) ?? self.projects;
+  const all = { ...self, projects, chosen: { ...chosen, ...Object.fromEntries(lacking) } };
+  const again = commands.systemd(all);
+  if (again === commands.systemd(self)) return undefined;
   const where = `The last start in "${printable(data!, Infinity)}"`;
   return `${where} had options that this file lacks. To include them: ${again}`;
 }

@@ -22,6 +22,7 @@ import {
   type Announced,
   type Installation,
   isInstalled,
+  otherProjects,
   programWords,
 } from './installation.ts';
 
@@ -99,9 +100,10 @@ export function viewlog(
 
 /** Returns the options that name the files, and the address if no lock knows it. */
 function files(of: Announced): Options {
-  const { data, projects } = of;
+  const { data } = of;
+  const projects = otherProjects(of);
   if (data === undefined) return { projects, ...picked(of, ['host', 'port']) };
-  return { data, projects: projects === `${data}/projects.json` ? undefined : projects };
+  return { data, projects };
 }
 
 const picked = ({ chosen }: Announced, names: readonly string[]): Options =>
@@ -141,13 +143,9 @@ export const check = (of: Installation): string => reading(of, ['check']);
 /** Prints a page of the manual. */
 export const help = (of: Installation, topic: string): string => viewlog(of, ['help', topic]);
 
-/** Prints the unit of a service with these options, and those that were chosen. */
-export const systemd = (of: Announced, options: Options): string =>
-  viewlog(of, ['example', 'systemd'], {
-    ...files(of),
-    ...picked(of, Object.keys(of.chosen)),
-    ...options,
-  });
+/** Prints the unit of a service with the options that were chosen. */
+export const systemd = (of: Announced): string =>
+  viewlog(of, ['example', 'systemd'], { ...files(of), ...picked(of, Object.keys(of.chosen)) });
 
 /** Prints the script for a project's pages. */
 export const snippet = (of: Installation, id: string, url: string): string =>

@@ -58,6 +58,10 @@ export interface Owners {
 /** The lock's answer, and `/status.json`: an installation without what `stat` returns. */
 export type Announced = Omit<Installation, 'owners' | 'hasSudo'>;
 
+/** Returns the projects file, unless it is the data directory's own. */
+export const otherProjects = ({ data, projects }: Announced): string | undefined =>
+  projects === `${data}/projects.json` ? undefined : projects;
+
 type Known = Pick<Installation, 'role' | 'data' | 'projects' | 'chosen'>;
 
 /** Returns what this process knows about itself before it looks at any file. */
@@ -156,11 +160,10 @@ export function ownUnit(
   dirs = UNIT_DIRS,
 ): string | undefined {
   if (!/^[\w@.:-]+\.service$/.test(name ?? '')) return undefined;
-  const places = dirs.map((dir) => `${dir}/${name}`);
-  const file = places.find((place) => isFile(place));
+  const file = dirs.map((dir) => `${dir}/${name}`).find((path) => isFile(path)) ?? '';
   const text = orElse(() => {
-    const { uid, mode } = fs.statSync(file ?? '');
-    return uid > 0 || (mode & 0o022) > 0 ? '' : fs.readFileSync(file!, 'utf8');
+    const { uid, mode } = fs.statSync(file);
+    return uid > 0 || (mode & 0o022) > 0 ? '' : fs.readFileSync(file, 'utf8');
   }, '');
   return text.split(/[\s="']+/).some((word) => paths.includes(word)) ? name : undefined;
 }

@@ -3,7 +3,7 @@ import * as path from 'node:path';
 import { EXIT, Fatal, orElse } from '../../base/exit.ts';
 import { printable } from '../../base/text.ts';
 import { groupName, ownerIn, userName } from '../../installation/accounts.ts';
-import { type Announced, ownProgram } from '../../installation/installation.ts';
+import { type Announced, otherProjects, ownProgram } from '../../installation/installation.ts';
 import { exampleOrigin } from '../../projects/origins.ts';
 import { readProjectsFile } from '../../projects/projects-file.ts';
 import { OPTIONS, SERVE_OPTIONS, type ServeSettings } from '../../settings.ts';
@@ -79,10 +79,11 @@ export function plainPath(file: string): string {
 /** The chosen options as texts. `store` is left out: it may contain a password. */
 export type Texts = { readonly [N in ServeOption]?: string | undefined };
 
-function textsOf({ data, projects, chosen }: Announced): Texts {
-  const texts = SERVE_OPTIONS.map((name) => [name, chosen[name]?.text] as const);
-  const others = projects === `${data}/projects.json` ? undefined : projects;
-  return { ...Object.fromEntries(texts), data, projects: others, store: undefined };
+function textsOf(self: Announced): Texts {
+  const texts = SERVE_OPTIONS.map((name) => [name, self.chosen[name]?.text] as const);
+  const { data } = self;
+  const projects = otherProjects(self);
+  return { ...Object.fromEntries(texts), data, projects, store: undefined };
 }
 
 /** Returns these options as flags on a command line. */

@@ -1,3 +1,5 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FULL_VIEW } from '../../support/views.ts';
 import { exampleOf } from '../../support/examples.ts';
@@ -53,15 +55,17 @@ describe('example', () => {
   );
 
   it('systemd warns about the options of the last start that the unit lacks', async () => {
-    const { data } = await startViewlog({ args: ['--min-free=65536KiB', '--max-view=20KiB'] });
+    const projects = join(tempDir(), 'p.json');
+    fs.writeFileSync(projects, '{"projects":[]}');
+    const chosen = ['--min-free=65536KiB', '--max-view=20KiB', `--projects=${projects}`];
+    const { data } = await startViewlog({ args: chosen });
     const args = ['example', 'systemd', '--host=::1', '--max-view=9KiB'];
     const { code, stderr } = await run(args, { data });
     const [, command = ''] = /^warning: The last start in ".*" had .*: (.*)$/m.exec(stderr) ?? [];
     expect([code, command]).toStrictEqual([0, expect.stringMatching(/ example systemd --data /)]);
     const flags = command.replace(/^.* systemd /, '').split(' ');
-    expect(flags.slice(2).toSorted()).toStrictEqual(
-      '--host ::1 --max-view 9KiB --min-free 65536KiB --port 0 --status off'.split(' ').toSorted(),
-    );
+    const all = `--host ::1 --max-view 9KiB --min-free 65536KiB --port 0 --projects ${projects} --status off`;
+    expect(flags.slice(2).toSorted()).toStrictEqual(all.split(' ').toSorted());
     const { stderr: again } = await run(['example', 'systemd', ...flags], { data });
     expect(again).not.toContain('last start');
   });
