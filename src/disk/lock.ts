@@ -87,11 +87,11 @@ export async function acquireLock(dir: string, options: LockOptions = {}): Promi
 }
 
 /**
- * Asks which process writes to the directory.
- * @throws the system's error if this user isn't allowed to ask.
+ * Asks which process writes to the directory; `unknown` if this user isn't allowed to ask.
+ * @throws {Fatal} exit 73 if no lock is possible there.
  */
-export const askHolder = async (dir: string): Promise<HolderReply> =>
-  askLock(lockPath(dir, LOCK_NAME));
+export const askHolder = async (dir: string): Promise<HolderReply | 'unknown'> =>
+  askLock(lockPath(dir, LOCK_NAME)).catch(() => 'unknown' as const);
 
 /**
  * Returns a path of the lock that is short enough for a socket. Node 20 would cut off a longer path

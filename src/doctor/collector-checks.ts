@@ -135,11 +135,14 @@ export function checkCollector(facts: Facts): readonly Verdict[] {
 /** Returns how to start viewlog, if it is known which account runs it. */
 function startFix({ of, source, disk }: Facts): string | undefined {
   if (disk !== undefined && disk.inside?.account === undefined) return undefined;
-  const assumed =
-    source === 'options' ? " with this command's options, because no earlier start is known" : '';
-  const start = commands.restart(of) ?? commands.start(of);
+  const restart = commands.restart(of);
+  // A unit sets its variables itself.
+  if (restart !== undefined) return `Start it: ${restart}`;
+  const start = commands.start(of);
   if (start === undefined)
     return "Start it as before: its stream's address is a secret, so no command is printed";
+  const assumed =
+    source === 'options' ? " with this command's options, because no earlier start is known" : '';
   if (!needsTokenVariable(of.chosen)) return `Start it${assumed}: ${start}`;
   return `Set ${TOKEN_ENV}, and start it${assumed}: ${commands.keeping(TOKEN_ENV, start)}`;
 }

@@ -172,7 +172,11 @@ export const checkSpace = inside((seen, { settings, of }) => {
   const what = `${formatRoundedSize(space.freeBytes)} free, --min-free ${formatSize(minFreeBytes)}`;
   const refused = 'every view is refused with 503';
   const full = spaceStep(space, of, minFreeBytes);
-  if (full !== undefined) return [error(`${what}; ${refused}`, full.text)];
+  if (full !== undefined) {
+    // Without inodes, a file that is open can still grow.
+    const outcome = space.missingBytes > 0 ? refused : 'no file can be created';
+    return [error(`${what}; ${outcome}`, full.text)];
+  }
   const { daysLeft } = space;
   if (daysLeft === undefined)
     return [ok(`${what}; an estimate of how long it lasts needs a full day`)];

@@ -24,6 +24,7 @@ import type { Parsed } from '../projects/parse.ts';
 import { readProjectsFile, type Reading } from '../projects/projects-file.ts';
 import {
   OPTIONS,
+  projectsIn,
   readSettings,
   SERVE_OPTIONS,
   type ServeSettings,
@@ -102,12 +103,12 @@ const NO_ORIGIN = 'https://viewlog-doctor.invalid';
 /**
  * Examines the installation, and changes nothing.
  * @param self the doctor's own process and options.
+ * @throws {Fatal} exit 73 if no lock is possible in the data directory.
  */
 export async function gatherFacts(options: DoctorSettings, self: Announced): Promise<Facts> {
   const { url, 'probe-project': project, port } = options;
-  const { holder, status, running, last } = await findViewlog(options, self);
+  const { holder, held, status, running, last } = await findViewlog(options, self);
   const { data: dir, chosen } = self;
-  const held = typeof holder === 'object' ? holder : undefined;
   const other = running ?? last;
   const found = await examined(self, other, held !== undefined || last !== undefined);
   const values = valuesOf(options, other);
@@ -139,7 +140,7 @@ export async function gatherFacts(options: DoctorSettings, self: Announced): Pro
     source: running ? 'running' : last ? 'last start' : 'options',
     askedData: dir,
     askedPort: port === Number(OPTIONS.port.fallback) ? undefined : port,
-    different: running === undefined ? [] : differences(self, running),
+    different: running === undefined ? [] : differences(options, self, running),
     settings: values,
     disk,
     projects,
@@ -159,13 +160,12 @@ export async function gatherFacts(options: DoctorSettings, self: Announced): Pro
 /** Finds the viewlog that runs with these options, and the last start of one that doesn't. */
 async function findViewlog(options: DoctorSettings, self: Announced) {
   const { data: dir } = self;
-  const holder: Facts['holder'] =
-    dir === undefined ? undefined : await askHolder(dir).catch(() => 'unknown' as const);
+  const holder = dir === undefined ? undefined : await askHolder(dir);
   const held = typeof holder === 'object' ? holder : undefined;
   const started = held || dir === undefined ? undefined : await lastStart(dir);
   const last = started && { ...started, chosen: { ...started.chosen, ...self.chosen } };
   const status = await statusOf(holder, self, options, valuesOf(options, last).status);
-  return { holder, status, running: held ?? status.installation, last };
+  return { holder, held, status, running: held ?? status.installation, last };
 }
 
 /**
@@ -213,16 +213,18 @@ const NOT_COMPARED = new Set('store nats-creds port status-token-file log'.split
 /**
  * Returns `--max-view 16KiB, not 32KiB` for each option that differs from the running collector's.
  */
-function differences({ chosen, data, projects }: Announced, running: Announced): string[] {
-  const isOther = projects !== `${data}/projects.json` && projects !== running.projects;
-  const files = isOther ? [`--projects ${running.projects}, not ${projects}`] : [];
+function differences(options: DoctorSettings, self: Announced, running: Announced): string[] {
+  const { projects } = running;
+  const isNamed = options.projects !== projectsIn(options.data);
+  const isOther = isNamed && projects !== undefined && projects !== self.projects;
+  const files = isOther ? [`--projects ${projects}, not ${self.projects}`] : [];
   const others = SERVE_OPTIONS.flatMap((name) => {
-    const asked = chosen[name]?.text;
+    const asked = self.chosen[name]?.text;
+    if (asked === undefined || NOT_COMPARED.has(name)) return [];
     const { fallback, parser } = OPTIONS[name];
     const { status = '' } = running;
     const shown = name === 'status' ? status.replace(/^.*\//, '') : '';
     const current = shown || (running.chosen[name]?.text ?? fallback ?? '');
-    if (asked === undefined || NOT_COMPARED.has(name)) return [];
     const isThere = [running.address, running.status].some((url) => url?.includes(`//${asked}`));
     const [a, b] = [asked, current].map((text) => JSON.stringify(parser.read(text)));
     return isThere || a === b ? [] : [`--${name} ${current}, not ${asked}`];
@@ -260,22 +262,19 @@ async function statusOf(
   if (address === undefined) return {};
   const answers = await askStatus(address, options);
   const { installation: shown, isReady } = answers;
-  // If the default directory doesn't exist, the operator doesn't mean it.
-  const isMeant =
-    options.data !== OPTIONS.data.fallback || orElse(() => existsSync(data ?? ''), true);
   if (held !== undefined) {
-    const isSame = shown === undefined || isSameProcess(shown, held);
+    const isSame = !shown || (shown.pid === held.pid && shown.sinceMs === held.sinceMs);
     return isSame ? answers : { address, another: {} };
   }
   if (holder === 'unknown') {
     return shown?.data !== undefined && realPath(shown.data) === realPath(data!) ? answers : {};
   }
-  const isOurs = data === undefined ? shown?.data === undefined : !isMeant;
+  // If the default directory doesn't exist, the operator doesn't mean it.
+  const isUnnamed =
+    options.data === OPTIONS.data.fallback && !orElse(() => existsSync(data ?? ''), true);
+  const isOurs = data === undefined ? shown?.data === undefined : isUnnamed;
   return isOurs || isReady === undefined ? answers : { address, another: shown ?? {} };
 }
-
-const isSameProcess = (a: Announced, b: Announced): boolean =>
-  a.pid === b.pid && a.sinceMs === b.sinceMs;
 
 async function askStatus(address: string, options: ServeSettings): Promise<StatusFacts> {
   const reply = await fetchAt(`${address}/readyz`);
@@ -284,7 +283,7 @@ async function askStatus(address: string, options: ServeSettings): Promise<Statu
   // Only this request carries the token. Without a token the status server answers with less.
   const token = await readToken(options).catch(() => undefined);
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-  const fields = replyFields(await fetchAt(`${address}/status.json`, { headers }));
+  const fields = replyFields(await fetchOnce(`${address}/status.json`, { headers }));
   const overview = 'problems' in fields ? (fields as unknown as StatusModel) : undefined;
   return {
     address,

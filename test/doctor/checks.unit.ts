@@ -291,7 +291,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   }),
   'error free space: 3.0 MiB free, --min-free 64 MiB; every view is refused with 503. Free space: 3.0 MiB. viewlog needs 61 MiB more: delete views-*.ndjson':
     inside(free(3 * MiB)),
-  'error free space: 8.0 GiB free, --min-free 64 MiB; every view is refused with 503. The file system has no free inodes: delete old files':
+  'error free space: 8.0 GiB free, --min-free 64 MiB; no file can be created. The file system has no free inodes: delete old files':
     inside({ fileSystem: { ...DISK, hasInodes: false } }),
   'error free space: 57 MiB free, --min-free 64 MiB; every view is refused with 503. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.':
     inside({ fileSystem: { ...DISK, freeBytes: 57 * MiB, sizeBytes: 60 * MiB } }),
@@ -333,9 +333,10 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     },
   "no view is accepted. Start it with this command's options, because no earlier start is known: viewlog serve --data /data":
     { ...NOT_RUNNING, source: 'options' },
+  // The unit has the variable with the token.
   'no view is accepted. Start it: sudo systemctl restart v.service': {
     ...NOT_RUNNING,
-    of: { ...INSTALLATION, unit: 'v.service' },
+    of: { ...INSTALLATION, unit: 'v.service', chosen: { status: flag('0.0.0.0:8081') } },
   },
   'warning health: --status is off; it is unknown whether views are accepted. ': { status: {} },
   "warning health: Nothing answers at http://127.0.0.1:8081; it is unknown whether views are accepted. Pass the collector's --status address;":

@@ -4,8 +4,11 @@ import * as http from 'node:http';
 import * as net from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { acquireLock } from '../../src/disk/lock.ts';
+import { INSTALLATION } from '../support/installation.ts';
 import { listening } from '../support/listening.ts';
 import { doctor, installation, namesIn, of } from '../support/doctor.ts';
+import { tempDir } from '../support/temp-dir.ts';
 import { startWatched, sumOf } from '../support/status.ts';
 import { startViewlog } from '../support/viewlog.ts';
 
@@ -63,6 +66,16 @@ describe('a collector that runs', () => {
     expect(viewlog.stderr()).toBe('');
     expect(sumOf(await viewlog.metrics(), 'viewlog_views_received_total')).toBe(0);
     expect(namesIn(data).filter((name) => /^(views|refused|\.)/.test(name))).toStrictEqual([]);
+  });
+
+  it('is no other collector because an archive has no projects file', async () => {
+    const data = tempDir();
+    const self = { ...INSTALLATION, role: 'archive' as const, data, projects: undefined };
+    const lock = await acquireLock(data, { self });
+    onTestFinished(() => lock.release());
+    const { line } = await doctor(data, ['--projects=/etc/projects.json']);
+    expect(line('lock')).toMatch(/^ok lock: An archive writes here/);
+    expect(line('settings')).not.toContain('--projects');
   });
 
   it('is not faulty because its status page is off', async () => {
@@ -141,6 +154,11 @@ it("another program on the port is an error; an unused address isn't", async () 
       /^78 error collector: viewlog can't listen at /,
     );
   }
+});
+
+it('names a directory whose lock no socket can have, instead of another user', async () => {
+  const data = `${tempDir()}/${'d'.repeat(100)}`;
+  expect((await doctor(data)).outcome()).toMatch(/^73 error: Can't lock ".*d": .* a shorter path$/);
 });
 
 describe('the address that pages post to', () => {
