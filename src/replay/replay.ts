@@ -64,10 +64,11 @@ export async function replayFiles(
   const onLost = (fatal: Fatal): void => void (lost = fatal);
   const lock = await acquireLock(dir, { name: REPLAY_LOCK_NAME, asOwner, log, onLost });
   const record = new ReplayRecord(dir, files);
-  const paced = new Set<string>();
-  const run = { ...options, projects, now: clock.now, record, paced, lost: () => lost };
+  const run = { ...options, projects, now: clock.now, record, lost: () => lost };
   try {
-    for (const path of paths) if (!stop.aborted) await replayFile(path, run);
+    for (const path of paths) {
+      if (!stop.aborted) await replayFile({ ...run, path, paced: new Set<string>() });
+    }
     return record.unknown().length === 0;
   } finally {
     for (const { path, ids } of record.unknown()) onOutcome(unknownWords(path, ids));
@@ -93,15 +94,18 @@ async function untilFollowed(path: string, { clock, stop }: ReplayOptions): Prom
   await clock.sleep(Math.max(0, Math.min(waitMs, PROJECTS_FOLLOWED_MS)), stop);
 }
 
+/** The replay of one file. */
 interface Run extends ReplayOptions, AdmissionRules {
+  readonly path: string;
   readonly record: ReplayRecord;
-  /** Each project and file whose pace was logged. */
+  /** The projects whose pace was logged. */
   readonly paced: Set<string>;
   /** Returns why this process must not send any more. */
   readonly lost: () => Fatal | undefined;
 }
 
-async function replayFile(path: string, run: Run): Promise<void> {
+async function replayFile(run: Run): Promise<void> {
+  const { path } = run;
   const counts = new Map([['sent', 0]]);
   try {
     for await (const { lines, damaged } of readBlocks(path)) {
@@ -110,7 +114,7 @@ async function replayFile(path: string, run: Run): Promise<void> {
         if (lost !== undefined) throw lost;
         if (run.stop.aborted) return;
         const view = damaged.has(i) ? undefined : readRefusedLine(line);
-        const { what, failure } = await replayView(view, path, run);
+        const { what, failure } = await replayView(view, run);
         const isListed = counts.has(what) || counts.size < OUTCOMES_MAX;
         const row = isListed ? what : 'still refused for other reasons';
         counts.set(row, (counts.get(row) ?? 0) + 1);
@@ -129,11 +133,7 @@ interface Outcome {
 }
 
 /** Sends a view if it would be accepted now. */
-async function replayView(
-  view: StoredRefusal | undefined,
-  path: string,
-  run: Run,
-): Promise<Outcome> {
+async function replayView(view: StoredRefusal | undefined, run: Run): Promise<Outcome> {
   if (view === undefined) return { what: 'invalid' };
   const { url, record, projects, clock, stop } = run;
   const before = await record.stateOf(view);
@@ -150,7 +150,7 @@ async function replayView(
   }
   const id = verdict.project!;
   const project = projects.find(id)!;
-  if (!run.paced.has(`${id} ${path}`)) await sayPace(project, path, run);
+  await sayPace(project, run);
   // The id is on the disk before the view is sent. If a crash leaves the outcome unknown, the view
   // isn't sent again.
   await record.append(view, '?', id);
@@ -171,11 +171,11 @@ async function replayView(
 /** Shorter waits need no explanation. */
 const WAIT_MS_MAX = 10_000;
 
-/** Logs how long a project's views take, if its limit is low. */
-async function sayPace(project: Project, path: string, { paced, log }: Run): Promise<void> {
+/** Logs once how long a project's views take, if its limit is low. */
+async function sayPace(project: Project, { path, paced, log }: Run): Promise<void> {
   const { id, maxViewsPerMinute } = project;
-  paced.add(`${id} ${path}`);
-  if (maxViewsPerMinute === undefined) return;
+  if (maxViewsPerMinute === undefined || paced.has(id)) return;
+  paced.add(id);
   const ofProject = new RegExp(`"p"\\s*:\\s*"${id}"`, 'g');
   let views = 0;
   for await (const { text } of readBlocks(path)) views += text.match(ofProject)?.length ?? 0;
