@@ -6,6 +6,7 @@ import { fileNameOf } from '../disk/names.ts';
 import {
   groupName,
   isPermitted,
+  modeText,
   ownerIn,
   READ,
   ROOT,
@@ -18,7 +19,7 @@ import { spaceStep } from '../status/problem-words.ts';
 import { lastingWords } from '../status/words.ts';
 import type { Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
-import type { Inside, Rights } from './probe-disk.ts';
+import type { Inside } from './probe-disk.ts';
 
 /** A check that needs a readable data directory. */
 const inside =
@@ -46,9 +47,8 @@ export function checkDirectory({ disk, isOutsider, nowMs, of }: Facts): readonly
   const fault = disk.fault ?? (inside?.writing instanceof Error ? inside.writing : undefined);
   if (fault !== undefined) return isOutsider ? [] : [error(cannotOpen(data!, fault).message)];
   if (inside !== undefined) {
-    const today = fileNameOf('views', dayOf(nowMs));
-    const isBlocked = inside.files.some(({ name, isRegular }) => name === today && !isRegular);
-    if (isBlocked) {
+    if (inside.isBlocked) {
+      const today = fileNameOf('views', dayOf(nowMs));
       const what = `"${data}/${today}" isn't a regular file, so today's views are refused`;
       return [error(what, 'Move it away; viewlog then creates the file')];
     }
@@ -59,7 +59,7 @@ export function checkDirectory({ disk, isOutsider, nowMs, of }: Facts): readonly
   return [warning(`"${data}" doesn't exist; there are no views yet`, fix)];
 }
 
-/** A file in the data directory, with its owner and mode. */
+/** A file's path, owner and mode. */
 type Found = Inside['files'][number];
 
 /** Reports the account that viewlog runs as; if it isn't clear, asks. */
@@ -76,12 +76,9 @@ export const checkUser = inside(({ directory, files, account }) => {
     const question = 'Which account runs viewlog? All of these should belong to that account';
     return [warning(`${whose}, and its files to ${names}`, question)];
   }
-  const what = `${whose}, with mode ${modeOf(directory)}, and its files to ${name}, who can't create files there`;
+  const what = `${whose}, with mode ${modeText(directory.mode)}, and its files to ${name}, who can't create files there`;
   return [error(what, `Which account should run viewlog, ${name} or another?`)];
 });
-
-const modeOf = ({ mode }: { readonly mode: number }): string =>
-  (mode & 0o777).toString(8).padStart(4, '0');
 
 /** Finds files that viewlog, or shippers in its group, can't open. */
 export const checkPermissions = inside((seen, { of }) => {
@@ -89,41 +86,37 @@ export const checkPermissions = inside((seen, { of }) => {
   if (account === undefined) return [];
   const { name: who } = account;
   if (closed !== undefined) return [error(`viewlog, as ${who}, doesn't start: ${closed}`)];
-  const whose = (path: string, file: Rights): string =>
-    `"${path}" belongs to ${userName(file.uid)}, with mode ${modeOf(file)}`;
-  /** Reports a file that the account can't read (and write). */
+  const whose = ({ path, uid, mode }: Found): string =>
+    `"${path}" belongs to ${userName(uid)}, with mode ${modeText(mode)}`;
+  /** Reports files that the account can't read (and write). */
   const denied = (
-    path: string,
-    file: Rights,
+    some: readonly Found[],
     what: 'r' | 'rw',
     state: typeof error,
     then: string,
-  ): Verdict[] => {
-    if (isPermitted(account, file, what === 'r' ? READ : READ | WRITE)) return [];
-    const fix = commands.grant(account, path, file, what);
-    return [state(`${whose(path, file)}; viewlog, as ${who}, can't ${then}`, fix)];
-  };
+  ): Verdict[] =>
+    some
+      .filter((file) => !isPermitted(account, file, what === 'r' ? READ : READ | WRITE))
+      .map((file) => {
+        const fix = commands.grant(account, file.path, file, what);
+        return state(`${whose(file)}; viewlog, as ${who}, can't ${then}`, fix);
+      });
   const newest = (kind: string): readonly Found[] =>
     files
       .filter(({ name }) => name.startsWith(kind))
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
       .slice(-1);
-  const pathOf = ({ name }: Found): string => `${of.data}/${name}`;
   const wrong = [
-    ...read.flatMap((file) => denied(file.path, file, 'r', error, "read it, and doesn't start")),
-    ...newest('views-').flatMap((file) =>
-      denied(pathOf(file), file, 'rw', error, "write to it, and doesn't start"),
-    ),
+    ...denied(read, 'r', error, "read it, and doesn't start"),
+    ...denied(newest('views-'), 'rw', error, "write to it, and doesn't start"),
   ];
-  const unstored = newest('refused-').flatMap((file) =>
-    denied(pathOf(file), file, 'rw', warning, 'store refused views in it'),
-  );
+  const unstored = denied(newest('refused-'), 'rw', warning, 'store refused views in it');
   const isShared = (directory.mode & 0o050) === 0o050;
   const hidden = files.filter(({ name, mode }) => name.startsWith('views-') && !(mode & 0o040));
   const [first, ...more] = hidden;
   if (!isShared || first === undefined || wrong.length > 0) return [...wrong, ...unstored];
   const rest = more.length === 0 ? '' : `, and ${plural(more.length, 'more file')} too`;
-  const what = `${whose(pathOf(first), first)}${rest}; shippers in group ${groupName(directory.gid)} can't read it`;
+  const what = `${whose(first)}${rest}; shippers in group ${groupName(directory.gid)} can't read it`;
   const fix = commands.share(
     { ...of, owners: { data: ownerIn(first) } },
     hidden.map(({ name }) => name),

@@ -270,9 +270,9 @@ async function statusOf(
     return shown?.data !== undefined && realPath(shown.data) === realPath(data!) ? answers : {};
   }
   // If the default directory doesn't exist, the operator doesn't mean it.
-  const isUnnamed =
-    options.data === OPTIONS.data.fallback && !orElse(() => existsSync(data ?? ''), true);
-  const isOurs = data === undefined ? shown?.data === undefined : isUnnamed;
+  const isMeant =
+    options.data !== OPTIONS.data.fallback || orElse(() => existsSync(data ?? ''), true);
+  const isOurs = data === undefined ? shown?.data === undefined : !isMeant;
   return isOurs || isReady === undefined ? answers : { address, another: shown ?? {} };
 }
 

@@ -1,9 +1,10 @@
 // A named import would keep an old Deno, which has no `statfs`, from starting.
 import * as fs from 'node:fs/promises';
 import type { Stats } from 'node:fs';
-import { within } from '../base/time.ts';
+import { basename } from 'node:path';
+import { dayOf, within } from '../base/time.ts';
 import { LOCK_NAME } from '../disk/lock.ts';
-import { ARCHIVE_RECORD, dayOfFileName, FILE_KINDS } from '../disk/names.ts';
+import { ARCHIVE_RECORD, dayOfFileName, FILE_KINDS, fileNameOf } from '../disk/names.ts';
 import { ifPresent } from '../disk/ops.ts';
 import { ENTER, isPermitted, type Owner, ownerIn, WRITE } from '../installation/accounts.ts';
 import { unreachable } from '../installation/commands.ts';
@@ -46,9 +47,11 @@ async function lookInside(
   nowMs: number,
 ) {
   const directory = rightsOf(stats);
-  const files = await openedFiles(dir);
+  const names = (await fs.readdir(dir)).filter(isOpened);
+  const files = await filesAt(names.map((name) => `${dir}/${name}`));
   const account = accountIn(directory, files);
   const keepDays = { views: settings['keep-days'], refused: settings['keep-refused-days'] };
+  const today = `${dir}/${fileNameOf('views', dayOf(nowMs))}`;
   const seen = await lookAround(dir, keepDays, nowMs);
   // A disk that is nearly full isn't tested by writing.
   const isFull = (seen.fileSystem?.freeBytes ?? Infinity) < settings['min-free'];
@@ -57,7 +60,12 @@ async function lookInside(
     directory,
     /** The files that viewlog writes, and its lock. */
     files,
-    read: await rightsAt(read),
+    read: await filesAt(read),
+    /**
+     * True: something else is in the place of today's file. viewlog follows a link, and creates its
+     * target if it is missing.
+     */
+    isBlocked: (await fs.stat(today).catch(() => undefined))?.isFile() === false,
     account,
     /** Why the account can't reach one of the files. */
     closed: account && unreachable(account, [dir, ...read]),
@@ -76,11 +84,14 @@ const isOpened = (name: string): boolean =>
 export type Rights = Pick<Stats, 'uid' | 'gid' | 'mode'>;
 const rightsOf = ({ uid, gid, mode }: Stats): Rights => ({ uid, gid, mode });
 
-/** Follows no link: a command for its target would give away a file that the link's owner chose. */
-async function rightsAt(paths: readonly string[]) {
+/**
+ * Returns the files that this user can look at. Follows no link: a command for its target would
+ * give away a file that the link's owner chose.
+ */
+async function filesAt(paths: readonly string[]) {
   const looks = paths.map(async (path) => {
     const found = await fs.lstat(path).catch(() => undefined);
-    return found === undefined ? [] : [Object.assign(rightsOf(found), { path })];
+    return found === undefined ? [] : [{ path, name: basename(path), ...rightsOf(found) }];
   });
   return (await Promise.all(looks)).flat();
 }
@@ -98,20 +109,6 @@ export function accountIn(
   const isOne = owners.size <= 1 || lock?.uid === directory.uid;
   const owner = isOne ? ownerIn(lock ?? files[0] ?? directory) : undefined;
   return owner && isPermitted(owner, directory, WRITE | ENTER) ? owner : undefined;
-}
-
-async function openedFiles(dir: string) {
-  const names = (await fs.readdir(dir)).filter(isOpened);
-  const looks = names.map(async (name) => {
-    const path = `${dir}/${name}`;
-    // viewlog follows a link, and creates its target if it is missing.
-    const isRegular = await fs.stat(path).then(
-      (stats) => stats.isFile(),
-      () => true,
-    );
-    return Object.assign(rightsOf(await fs.lstat(path)), { name, isRegular });
-  });
-  return Promise.all(looks);
 }
 
 const WRITES = 15;

@@ -96,6 +96,9 @@ function groupsOf(owner: Owner): readonly number[] {
 /** The bits of a mode. */
 export const [READ, WRITE, ENTER] = [4, 2, 1] as const;
 
+/** `0640` */
+export const modeText = (mode: number): string => (mode & 0o777).toString(8).padStart(4, '0');
+
 /** Returns whether that user may do this to the file. */
 export function isPermitted(
   owner: Owner,

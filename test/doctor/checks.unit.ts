@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { StreamInfo } from '@nats-io/jetstream';
 import { expect, it } from 'vitest';
 import { type ExitCode, Fatal } from '../../src/base/exit.ts';
@@ -40,14 +41,11 @@ const VIEWLOG = answer(204, GRANTED);
 const problem = (code: string, detail = '', headers = CORS): Reply =>
   answer(400, headers, JSON.stringify({ type: `urn:viewlog:problem:${code}`, code, detail }));
 
-const VIEWS_FILE = {
-  ...SERVICE,
-  name: 'views-2026-11-21.ndjson',
-  mode: 0o100640,
-  isRegular: true,
-};
+const FILE = { ...SERVICE, mode: 0o100640 };
+const at = (path: string) => ({ path, name: basename(path) });
+const VIEWS_FILE = { ...FILE, ...at('/data/views-2026-11-21.ndjson') };
 const ROOTS = { ...VIEWS_FILE, uid: 0, gid: 0 };
-const LOCK = { ...VIEWS_FILE, name: 'viewlog.lock' };
+const LOCK = { ...FILE, ...at('/data/viewlog.lock') };
 const SIZES = { freeBytes: 8192 * MiB, sizeBytes: 10_000 * MiB };
 const DISK = { type: 0x58465342, ...SIZES, hasInodes: true };
 const INSIDE: Inside = {
@@ -63,6 +61,7 @@ const INSIDE: Inside = {
   account: { ...SERVICE, name: '#4711' },
   closed: undefined,
   read: [],
+  isBlocked: false,
 };
 
 const HOLDER = INSTALLATION;
@@ -219,7 +218,7 @@ it.each<Partial<Facts>>([
   { askedPort: 8080 },
   ARCHIVE,
   // The service reads it through its group; root owns it.
-  inside({ files: [LOCK], read: [{ ...ROOTS, gid: SERVICE.gid, path: '/etc/p.json' }] }),
+  inside({ files: [LOCK], read: [{ ...ROOTS, gid: SERVICE.gid, ...at('/etc/p.json') }] }),
   // Its files show who runs viewlog, and the group may write in root's directory.
   inside({ directory: { uid: 0, gid: SERVICE.gid, mode: 0o40770 } }),
   inside({ bytesPerDay: 1 }),
@@ -361,7 +360,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   "error collector: viewlog can't listen at http://127.0.0.1:8080: EADDRNOTAVAIL. Choose an address of this":
     { ...NOT_RUNNING, listenFault: 'EADDRNOTAVAIL' },
   'error data directory: "/data/views-2026-11-22.ndjson" isn\'t a regular file, so today\'s views are refused. Move it away':
-    inside({ files: [{ ...VIEWS_FILE, name: 'views-2026-11-22.ndjson', isRegular: false }] }),
+    inside({ isBlocked: true }),
   'warning access: #4713 isn\'t allowed to ask what writes to "/data", so the doctor can\'t tell what runs. run it as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data':
     DENIED,
   'warning access: #4713 doesn\'t have the rights of #4711, who runs viewlog, so faults of "/data" can stay unseen. run it as #4711: sudo':
@@ -406,12 +405,12 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'error permissions: "/data/views-2026-11-21.ndjson" belongs to #4711, with mode 0440; viewlog, as #4711, can\'t write to it, and doesn\'t start. sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod u+rw /data/views-2026-11-21.ndjson':
     inside({ files: [{ ...VIEWS_FILE, mode: 0o100440 }] }),
   'warning permissions: "/data/refused-2026-11-21.ndjson" belongs to root, with mode 0640; viewlog, as #4711, can\'t store refused views in it. sudo chgrp':
-    inside({ files: [LOCK, { ...ROOTS, name: 'refused-2026-11-21.ndjson' }] }),
+    inside({ files: [LOCK, { ...ROOTS, ...at('/data/refused-2026-11-21.ndjson') }] }),
   'error permissions: "/etc/p.json" belongs to root, with mode 0600; viewlog, as #4711, can\'t read it, and doesn\'t start. sudo chgrp 4712 /etc/p.json && sudo chmod g+r /etc/p.json':
-    inside({ read: [{ ...ROOTS, mode: 0o100600, path: '/etc/p.json' }] }),
+    inside({ read: [{ ...ROOTS, mode: 0o100600, ...at('/etc/p.json') }] }),
   'warning permissions: "/data/views-2026-11-21.ndjson" belongs to #4711, with mode 0600, and 1 more file too; shippers in group #4712 can\'t read it. sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod g+r /data/views-2026-11-21.ndjson /data/views-2026-11-22.ndjson':
     inside({
-      files: [VIEWS_FILE, { ...VIEWS_FILE, name: 'views-2026-11-22.ndjson' }].map((file) => {
+      files: [VIEWS_FILE, { ...VIEWS_FILE, ...at('/data/views-2026-11-22.ndjson') }].map((file) => {
         return { ...file, mode: 0o100600 };
       }),
     }),
