@@ -76,8 +76,8 @@ export class RefusalLog {
     const fixed = reasons.filter(isFixed);
     // Refusals that began and ended since the last call, and the project's state before they ended.
     const burst = fixed.filter((one) => one.lastMs > fromMs && !last.causes.has(labelOf(one)));
-    const since = Math.min(Infinity, ...burst.map(({ acceptedSince }) => acceptedSince));
-    const accepted = burst.length > 0 ? Math.max(0, judged.accepted - since) : judged.accepted;
+    const since = burst.length > 0 ? Math.min(...burst.map((one) => one.acceptedSince)) : 0;
+    const accepted = Math.max(0, judged.accepted - since);
     const refused = [...burst, ...open].reduce((sum, { lastHour }) => sum + lastHour, 0);
     const seen = { ...judged, accepted, refused };
     const then = { ...seen, state: stateOf(seen) };

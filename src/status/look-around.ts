@@ -4,13 +4,12 @@ import { dayOf } from '../base/time.ts';
 import { dayOfFileName, type FileKind, fileNameOf } from '../disk/names.ts';
 import { fileSystemOf, systemFiles } from '../disk/ops.ts';
 import { type KeepDays, overdueFiles } from '../disk/retention.ts';
-import { isPermitted, type Owner, userName } from '../installation/accounts.ts';
+import { ENTER, isPermitted, type Owner, userName, WRITE } from '../installation/accounts.ts';
 
 /** The files as the page shows them, read when somebody looks at it. */
 export type FilesSeen = Awaited<ReturnType<typeof lookAround>>;
 
 const DAYS_MAX = 7;
-const WRITE_AND_ENTER = 2 + 1;
 
 /**
  * Reads the data directory, if there is one. Never rejects: what can't be read is left out.
@@ -41,7 +40,7 @@ export type ClosedDirectory = Awaited<ReturnType<typeof closedDirectory>>;
 async function closedDirectory(dir: string, account: Owner | undefined) {
   if (account === undefined) return undefined;
   const stats = await fs.stat(dir);
-  if (isPermitted(account, stats, WRITE_AND_ENTER)) return undefined;
+  if (isPermitted(account, stats, WRITE | ENTER)) return undefined;
   return { account: account.name, owner: userName(stats.uid), mode: stats.mode };
 }
 

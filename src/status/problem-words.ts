@@ -12,6 +12,7 @@ import {
 import { LIMITS } from '../base/limits.ts';
 import { printable } from '../base/text.ts';
 import { fileNameOf } from '../disk/names.ts';
+import { modeText } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
 import type { Installation } from '../installation/installation.ts';
 import { curlOf } from '../projects/curl.ts';
@@ -49,16 +50,18 @@ export function noticesOf(model: StatusModel): Notice[] {
     ...(model.isStopping ? ['viewlog is about to stop, and accepts views until then.'] : []),
     ...model.warnings,
   ];
-  const notices: Notice[] = [
+  // While there is one, other commands fail.
+  const obstacles = [
     ...(fault === undefined ? [] : [faultNotice(fault, of)]),
     ...(store.unavailable === undefined ? [] : [storeNotice(model)]),
     ...(model.closedDirectory === undefined ? [] : [directoryNotice(model.closedDirectory)]),
+  ];
+  const notices: Notice[] = [
+    ...obstacles,
     ...problems.map((row) => problemNotice(row, of, model.nowMs)),
     ...(overdue.length === 0 ? [] : [overdueNotice(overdue, of)]),
     ...notes.map((note): Notice => ({ colour: 'amber', title: note, steps: [] })),
-    ...(model.isNew && !fault && !store.unavailable && !model.closedDirectory
-      ? [firstSteps(model)]
-      : []),
+    ...(model.isNew && obstacles.length === 0 ? [firstSteps(model)] : []),
   ];
   const unknown = commands.unknownFacts(of);
   const hasCommands = notices.some(({ steps }) => steps.some(({ command }) => command));
@@ -89,9 +92,8 @@ function lineStep(before: string, after: string): Step {
 }
 
 function directoryNotice({ account, owner, mode }: NonNullable<ClosedDirectory>): Notice {
-  const permissions = (mode & 0o777).toString(8).padStart(4, '0');
   const title =
-    `The data directory belongs to ${owner}, with mode ${permissions}. viewlog runs as ${account}, ` +
+    `The data directory belongs to ${owner}, with mode ${modeText(mode)}. viewlog runs as ${account}, ` +
     "and can't create files there. That account must own the directory, and have permission to " +
     'write there.';
   return { colour: 'amber', title, steps: [] };
@@ -189,8 +191,8 @@ export const reasonNotices = (
   row.reasons.map((reason) => {
     const { text } = reason.sample;
     const [what, ...steps] = reasonSteps(reason, row, of, nowMs);
-    const sample = { text: 'The latest:', quote: [printable(text ?? '', Infinity)] };
-    return { title: what!.text, steps: text ? [...steps, sample] : steps };
+    if (text) steps.push({ text: 'The latest:', quote: [printable(text, Infinity)] });
+    return { title: what!.text, steps };
   });
 
 /** The headline's summary says how many there are in all. */
@@ -252,19 +254,14 @@ function whyOf(sample: Sample): string {
 
 /** Returns the fate of the refused views, with the command that sends stored ones again. */
 function fateSteps({ sample, remedy, fixedMs, fate }: JudgedReason, of: Installation): Step[] {
-  const { resent, stored, lost, days, obstacle } = fate;
+  const { resent, stored, lost, days } = fate;
   const { code, project = '' } = sample;
   const isFixed = fixedMs !== undefined || remedy.kind === 'fixed';
   const them = stored === 1 ? 'it' : 'them';
   const again = `${isFixed ? 'To' : 'Then'} send ${them} again:`;
   const still = `${these(stored)} stored${resent > 0 ? ', but not sent again yet' : ''}.`;
   const steps: Step[] = resent > 0 ? [{ text: `${formatCount(resent)} sent again.` }] : [];
-  const obstructed =
-    days.length === 0
-      ? noFile(of)
-      : REPLAYABLE.has(remedy.kind)
-        ? obstacle && laterOf(obstacle, 'the command to send them again')
-        : PAGE_ONLY;
+  const obstructed = obstructionOf(remedy, fate, of);
   const names = days.map((day) => fileNameOf('refused', day));
   const command = obstructed === undefined ? commands.replay(of, project, names) : undefined;
   if (stored > 0) steps.push({ text: `${still} ${obstructed ?? again}`, command });
@@ -280,7 +277,6 @@ const REPLAYABLE: ReadonlySet<Remedy['kind']> = new Set([
   'wait',
   'fixed',
 ]);
-const PAGE_ONLY = "A replay wouldn't help: the page must be corrected.";
 
 /** The end of each obstacle, in words. The page reports the obstacle itself first. */
 const END: Readonly<Record<Obstacle, string>> = {
@@ -292,10 +288,17 @@ const END: Readonly<Record<Obstacle, string>> = {
 const laterOf = (obstacle: Obstacle, what: string): string =>
   `Once ${END[obstacle]}, the status page shows ${what}.`;
 
-const noFile = ({ data }: Installation): string =>
-  data === undefined
-    ? 'They are in the stream of refused views.'
-    : 'Their file is no longer in the data directory.';
+/** Returns why no command can send stored views again now; `undefined`: one can. */
+function obstructionOf(
+  { kind }: Remedy,
+  { days, obstacle }: Fate,
+  { data }: Installation,
+): string | undefined {
+  if (data === undefined) return 'They are in the stream of refused views.';
+  if (days.length === 0) return 'Their file is no longer in the data directory.';
+  if (!REPLAYABLE.has(kind)) return "A replay wouldn't help: the page must be corrected.";
+  return obstacle && laterOf(obstacle, 'the command to send them again');
+}
 
 /** Why views of a code are never stored. A 503 promises nothing. */
 const NOT_STORED: Readonly<Partial<Record<RefusalCode, string>>> = {
