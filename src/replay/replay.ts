@@ -176,6 +176,8 @@ async function sayPace(project: Project, { path, paced, log }: Run): Promise<voi
   const { id, maxViewsPerMinute } = project;
   if (maxViewsPerMinute === undefined || paced.has(id)) return;
   paced.add(id);
+  // A pipe can be read only once.
+  if (!fs.statSync(path, { throwIfNoEntry: false })?.isFile()) return;
   const ofProject = new RegExp(`"p"\\s*:\\s*"${id}"`, 'g');
   let views = 0;
   for await (const { text } of readBlocks(path)) views += text.match(ofProject)?.length ?? 0;

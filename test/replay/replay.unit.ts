@@ -1,3 +1,4 @@
+import { execFile, execFileSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -205,6 +206,16 @@ describe('a replay', () => {
     expect(await sayings(40)).toStrictEqual([
       'info: Project 1000001: 15 views per minute, to leave most of its limit to its pages. Its 40 views take up to 2 min',
     ]);
+  });
+
+  it('reads a pipe once, also under a low limit', async () => {
+    const lines = pages(600); // more than a pipe holds
+    const { dir, file, replay } = refusedViews(lines, [{ id: '1000001', maxViewsPerMinute: 60 }]);
+    const pipe = join(dir, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    execFile('sh', ['-c', 'cat "$0" > "$1"', file, pipe]);
+    const { bodies } = await replay(accept, {}, [pipe]);
+    expect(bodies).toHaveLength(lines.length);
   });
 
   const old = (file: string): void => utimesSync(file, 1, 1);
