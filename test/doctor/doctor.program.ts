@@ -199,7 +199,7 @@ describe('the address that pages post to', () => {
 
   it('is no good if a proxy there cuts bodies, which one real view shows', async () => {
     const viewlog = await startWatched({ data: installation() });
-    const cutting = http.createServer(async (request, response) => {
+    const cut = async (request: http.IncomingMessage, response: http.ServerResponse) => {
       const { method, url, headers } = request;
       const body = (await buffer(request)).subarray(0, 1024);
       const sent = { ...headers, 'content-length': String(body.length) };
@@ -209,7 +209,8 @@ describe('the address that pages post to', () => {
         answer.pipe(response);
       });
       passed.end(body);
-    });
+    };
+    const cutting = http.createServer((...exchange) => void cut(...exchange));
     const args = [...of(viewlog), `--url=http://127.0.0.1:${await listening(cutting)}`];
     const { outcome } = await doctor(viewlog.data, [...args, '--project=1000001']);
     expect(outcome('view')).toMatch(
