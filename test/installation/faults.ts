@@ -371,6 +371,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     },
   },
   'a proxy cuts bodies': {
+    unfixed: "smaller views don't show that the proxy lets large ones through",
     only: WATCHED,
     async happen(place) {
       await place.starts();
@@ -381,6 +382,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const url = command.replace(/https:\/\/views\.example\.com/, place.address);
       expect(url).not.toBe(command);
       expect(await works(place, url)).toMatch(/ok +url: .*reaches viewlog/);
+      // Too few refusals in an hour are no problem.
+      for (let i = 0; i < 40; i++) expect(await place.send()).toBe(201);
     },
   },
   'files are overdue': {
