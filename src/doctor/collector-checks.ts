@@ -153,8 +153,7 @@ function otherListener(
   why: string,
   { hasSudo }: Installation,
 ): Verdict {
-  const find = commands.asRoot(`ss -ltnp 'sport = :${portOf(address)}'`, hasSudo);
-  const fix = `Find it and stop it, or choose another address: ${find}`;
+  const fix = commands.freePort(portOf(address), hasSudo);
   return error(`${who} answers at ${address}: ${why}; viewlog can't listen there`, fix);
 }
 

@@ -1,5 +1,6 @@
 import { type ReadEnv, readEnv } from '../base/env.ts';
 import { EXIT, Fatal, errnoOf, errorText } from '../base/exit.ts';
+import { freePort } from '../installation/commands.ts';
 import type { Bun } from './bun.ts';
 import type { Deno } from './deno.ts';
 import { type Address, hostAndPort, type Listener, type ListenOptions } from './listener.ts';
@@ -29,9 +30,9 @@ export function cannotListen(error: unknown, address: Address, flags: string): F
   // Bun names an address in use only in its message.
   const inUse = errnoOf(error) === 'EADDRINUSE' || /in use/i.test(errorText(error));
   const why = inUse
-    ? `it is in use. Stop the program that listens there, or choose another with ${flags}`
-    : `${errorText(error)}. Choose another with ${flags}`;
-  return new Fatal(EXIT.unavailable, `Can't listen on ${hostAndPort(address)}: ${why}`);
+    ? `it is in use by another program. ${freePort(address.port)}`
+    : `${errorText(error)}. Choose another address`;
+  return new Fatal(EXIT.unavailable, `Can't listen on ${hostAndPort(address)} (${flags}): ${why}`);
 }
 
 /** The first descriptor that a service manager passes, by systemd's convention. */

@@ -254,6 +254,10 @@ export const list = (of: Installation): string =>
 export const findHolder = (lock: string, hasSudo = isInstalled('sudo')): string =>
   asRoot(`ss -xlp | grep -F ${shellQuoted(` ${lock}`)}`, hasSudo);
 
+/** Returns how to free a port that another program listens on. */
+export const freePort = (port: number | undefined, hasSudo = isInstalled('sudo')): string =>
+  `Find it and stop it, or choose another address: ${asRoot(`ss -ltnp 'sport = :${port}'`, hasSudo)}`;
+
 /**
  * Returns a command that ends the process that answered at a lock, as its own user. `undefined` if
  * it isn't a process of the lock's owner that runs this program: it may be in a container, or lie.

@@ -159,8 +159,11 @@ it('names an address in use, and the flag that chooses another', async () => {
   const { code, stderr } = await run(['serve', '--port=0', `--status=127.0.0.1:${statusPort}`]);
   expect([code, stderr]).toStrictEqual([
     69,
-    `error: Can't listen on 127.0.0.1:${statusPort}: it is in use. ` +
-      'Stop the program that listens there, or choose another with --status\n',
+    expect.stringMatching(
+      `^error: Can't listen on 127\\.0\\.0\\.1:${statusPort} \\(--status\\): it is in use by another program. ` +
+        'Find it and stop it, or choose another address: ' +
+        `(sudo )?ss -ltnp 'sport = :${statusPort}'\n$`,
+    ),
   ]);
 });
 
