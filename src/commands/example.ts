@@ -1,7 +1,10 @@
+import { accessSync, constants } from 'node:fs';
 import { builtTexts } from '../base/built.ts';
-import { EXIT, Fatal } from '../base/exit.ts';
+import { errnoOf, EXIT, Fatal } from '../base/exit.ts';
 import { echo, printable } from '../base/text.ts';
-import { lastStart } from '../disk/last-start.ts';
+import { lastStart, lastStartIn } from '../disk/last-start.ts';
+import { askHolder } from '../disk/lock.ts';
+import type { AsOwner } from '../disk/root.ts';
 import * as commands from '../installation/commands.ts';
 import { type Announced, otherProjects } from '../installation/installation.ts';
 import { OPTIONS, SERVE_OPTIONS } from '../settings.ts';
@@ -27,8 +30,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   clickhouse: 'a ClickHouse table for the views, and how to load it',
 };
 
-/** Files that run viewlog as the owner of its directory. */
-const USES_OWNER = new Set(['systemd', 'archive', 'dockerfile', 'compose']);
+/** The names of the values, options among them, that went into a file. */
+type Used = ReadonlySet<string>;
 
 /** Prints a file for another program, filled in with this installation's settings. */
 export const example = defineCommand({
@@ -40,7 +43,7 @@ export const example = defineCommand({
     'viewlog example systemd --data /var/lib/viewlog > viewlog.service',
   ],
   options: SERVE_OPTIONS,
-  async run(settings, operands, { print, log, self }) {
+  async run(settings, operands, { print, log, self: asked, asOwner }) {
     if (operands.length === 0) {
       print(tableOf(Object.entries(EXAMPLES)).join('\n'));
       return EXIT.done;
@@ -50,12 +53,20 @@ export const example = defineCommand({
       const list = Object.keys(EXAMPLES).join(', ');
       throw new Fatal(EXIT.usage, `Unknown example "${echo(name)}"; choose one of ${list}`);
     }
+    const last = await knownStart(asked, name === 'archive' ? 'archive' : 'collector');
+    const { status } = last?.chosen ?? {};
+    // No program can ask a status server that is off, so the option counts as given.
+    const chosen = status?.text === 'off' ? { status, ...asked.chosen } : asked.chosen;
+    const self = { ...asked, chosen };
     const installation = await readInstallation(settings, self);
-    const text = fill(name, installation);
-    const warning = USES_OWNER.has(name) ? warningAboutOwner(installation, name) : undefined;
-    if (warning !== undefined) log.warn(warning);
-    const missing = name === 'systemd' ? await warningAboutOptions(self) : undefined;
-    if (missing !== undefined) log.warn(missing);
+    const used = new Set<string>();
+    const text = fill(name, noting(installation, used));
+    const warnings = [
+      warningAboutOwner(installation, used),
+      warningAboutAccess(installation, used, last === undefined, asOwner),
+      last && warningAboutOptions(name, self, used, last),
+    ];
+    for (const warning of warnings) if (warning !== undefined) log.warn(warning);
     print(text);
     return EXIT.done;
   },
@@ -83,32 +94,89 @@ function fill(example: string, installation: Installation, template = example): 
   return textOf(template)!.trimEnd().split('\n').flatMap(filled).join('\n');
 }
 
-/** Warns about options of the last start that the service would lack. */
-async function warningAboutOptions(self: Announced): Promise<string | undefined> {
-  const { data, chosen } = self;
-  const last = data === undefined ? undefined : await lastStart(data);
-  if (last?.role !== 'collector') return undefined;
-  const lacking = SERVE_OPTIONS.flatMap((name) => {
-    const choice = last.chosen[name];
-    const isMissing = choice !== undefined && choice.text !== OPTIONS[name].fallback;
-    return isMissing && !(name in chosen) ? [[name, choice] as const] : [];
+/** Returns the installation, which adds to `used` the name of each value that is read from it. */
+function noting(installation: Installation, used: Set<string>): Installation {
+  const noted = <T extends object>(values: T): T =>
+    new Proxy(values, {
+      get(from, name) {
+        used.add(String(name));
+        return from[name as keyof T];
+      },
+    });
+  const { settings, texts } = installation;
+  return noted({ ...installation, settings: noted(settings), texts: noted(texts) });
+}
+
+/** Returns how the viewlog of this data directory runs, or last ran, if it is known. */
+async function knownStart({ data }: Announced, role: string): Promise<Announced | undefined> {
+  if (data === undefined) return undefined;
+  const holder = await askHolder(data).catch(() => undefined);
+  const found = typeof holder === 'object' ? holder : await lastStart(data);
+  return found?.role === role ? found : undefined;
+}
+
+/** Warns about options of the last start that the printed file uses, and lacks. */
+function warningAboutOptions(
+  name: string,
+  self: Announced,
+  used: Used,
+  last: Announced,
+): string | undefined {
+  const { chosen } = self;
+  const lacking = SERVE_OPTIONS.flatMap((option) => {
+    const choice = last.chosen[option];
+    const isMissing = choice !== undefined && choice.text !== OPTIONS[option].fallback;
+    return isMissing && used.has(option) && !(option in chosen) ? [[option, choice] as const] : [];
   });
-  const projects = otherProjects(self) ?? otherProjects(last) ?? self.projects;
+  const usesProjects = used.has('projects') || used.has('site');
+  const others = otherProjects(self) ?? (usesProjects ? otherProjects(last) : undefined);
+  const projects = others ?? self.projects;
   const all = { ...self, projects, chosen: { ...chosen, ...Object.fromEntries(lacking) } };
-  const again = commands.systemd(all);
-  if (again === commands.systemd(self)) return undefined;
-  const where = `The last start in "${printable(data!, Infinity)}"`;
+  const again = commands.example(all, name);
+  if (again === commands.example(self, name)) return undefined;
+  const where = `The last start in "${printable(self.data!, Infinity)}"`;
   return `${where} had options that this file lacks. To include them: ${again}`;
 }
 
-function warningAboutOwner(of: Installation, name: string): string | undefined {
+/** Warns about files whose content the printed file would use, if this user could read them. */
+function warningAboutAccess(
+  { dir, settings, owner }: Installation,
+  used: Used,
+  isUnknown: boolean,
+  asOwner: AsOwner,
+): string | undefined {
+  const { data: _, projects, store, ...options } = settings;
+  const usesOptions = Object.keys(options).some((name) => used.has(name));
+  // With a stream, nothing stores the last start.
+  const isMissed = isUnknown && usesOptions && store === undefined;
+  const files = [
+    ...(isMissed ? [lastStartIn(dir)] : []),
+    ...(used.has('site') ? [projects] : []),
+  ].filter(isForbidden);
+  if (files.length === 0) return undefined;
+  const what = `This user can't read "${files.join('" or "')}", so the file has defaults`;
+  return [what, owner && asOwner(owner)].filter(Boolean).join('; ');
+}
+
+function isForbidden(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return false;
+  } catch (error) {
+    return errnoOf(error) === 'EACCES';
+  }
+}
+
+/** Warns about the account of a file that runs viewlog as the owner of its directory. */
+function warningAboutOwner(of: Installation, used: Used): string | undefined {
   const { dir, isDirMissing, user, uid } = of;
+  const isImage = used.has('uid');
+  if (!isImage && !used.has('user')) return undefined;
   if (isDirMissing) {
-    const isImage = name === 'dockerfile' || name === 'compose';
     const who = isImage ? `the user with uid ${uid}` : `the user ${user}`;
     return `"${dir}" doesn't exist. The file runs viewlog as ${who}; create the directory for that user first`;
   }
   if (uid !== 0) return undefined;
   const fix = 'give the directory to a user of its own with chown, and print the file again';
-  return `"${printable(dir, Infinity)}" belongs to root, so the file runs viewlog as root; ${fix}`;
+  return `"${dir}" belongs to root, so the file runs viewlog as root; ${fix}`;
 }

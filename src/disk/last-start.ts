@@ -1,4 +1,5 @@
-// The last start of a viewlog in a data directory, for a doctor that finds none running.
+// The last start of a viewlog in a data directory, for the doctor and for printed files, if none
+// runs.
 import { readFile, stat } from 'node:fs/promises';
 import {
   type Announced,
@@ -8,19 +9,19 @@ import {
 import { replaceFile } from './durable.ts';
 import { systemFiles } from './ops.ts';
 
-const pathIn = (dir: string): string => `${dir}/last-start.json`;
+export const lastStartIn = (dir: string): string => `${dir}/last-start.json`;
 
-/** Stores the start for a later doctor. Never rejects, because viewlog works without it. */
+/** Stores the start for later commands. Never rejects, because viewlog works without it. */
 export const rememberStart = (dir: string, self: object): Promise<void> =>
-  replaceFile(systemFiles, pathIn(dir), `${JSON.stringify(self)}\n`)
+  replaceFile(systemFiles, lastStartIn(dir), `${JSON.stringify(self)}\n`)
     // Under a service's umask of 077, nobody else could read the options.
-    .then(() => systemFiles.chmod(pathIn(dir), 0o640))
+    .then(() => systemFiles.chmod(lastStartIn(dir), 0o640))
     .catch(() => {});
 
 /** Returns the start that `rememberStart` stored; `undefined` if it can't be read. */
 export async function lastStart(dir: string): Promise<Announced | undefined> {
   try {
-    const path = pathIn(dir);
+    const path = lastStartIn(dir);
     const found = await stat(path);
     if (!found.isFile() || found.size > ANNOUNCED_BYTES_MAX) return undefined;
     return readAnnounced(await readFile(path, 'utf8'));

@@ -143,9 +143,9 @@ export const check = (of: Installation): string => reading(of, ['check']);
 /** Prints a page of the manual. */
 export const help = (of: Installation, topic: string): string => viewlog(of, ['help', topic]);
 
-/** Prints the unit of a service with the options that were chosen. */
-export const systemd = (of: Announced): string =>
-  viewlog(of, ['example', 'systemd'], { ...files(of), ...picked(of, Object.keys(of.chosen)) });
+/** Prints a file for another program with the options that were chosen. */
+export const example = (of: Announced, name: string): string =>
+  viewlog(of, ['example', name], { ...files(of), ...picked(of, Object.keys(of.chosen)) });
 
 /** Prints the script for a project's pages. */
 export const snippet = (of: Installation, id: string, url: string): string =>

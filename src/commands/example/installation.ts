@@ -23,12 +23,13 @@ export async function readInstallation(given: ServeSettings, self: Announced) {
   const dir = settings.store === undefined ? settings.data : path.dirname(settings.projects);
   const stats = orElse(() => fs.statSync(dir), undefined);
   const { runtime, file } = ownProgram();
+  const texts = textsOf(self);
   return {
     /** Every path is absolute, and every template can contain it. */
     settings,
-    texts: textsOf(self),
+    texts,
     /** The address of the status server; `undefined` if it is off. */
-    status: settings.status === 'off' ? undefined : settings.status,
+    status: settings.status === 'off' || texts.status === 'off' ? undefined : settings.status,
     /** `--data`; with a stream store, the projects file's directory. */
     dir,
     isDirMissing: stats === undefined,

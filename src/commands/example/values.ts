@@ -54,7 +54,7 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   programName: ({ runtime }) => (runtime === undefined ? 'viewlog' : 'viewlog.mjs'),
   baseImage: ({ runtime }) => (runtime === undefined ? 'debian:stable-slim' : 'node:26-slim'),
   settingsInside: (of) => {
-    const inside = settingsInside(of);
+    const inside = { ...of.texts, ...changedInside(of) };
     return SERVE_OPTIONS.flatMap((name) =>
       inside[name] ? `${envName(name)}=${inside[name]}` : [],
     );
@@ -64,7 +64,7 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   healthPort: ({ settings, status }) => (status ?? settings).port,
   healthRequest: ({ status }) => (status === undefined ? 'OPTIONS /view' : 'GET /readyz'),
   mountedDir: (of) => {
-    settingsInside(of); // throws if a file is elsewhere
+    changedInside(of); // throws if a file is elsewhere
     return of.dir;
   },
   newToken: ({ settings, status, dir }) =>
@@ -109,7 +109,8 @@ function fixed(address: Address, flag: string): string {
 function statusAddress({ status }: Installation): string {
   if (status !== undefined)
     return fixed({ ...status, host: fromOwnMachine(status.host) }, 'status');
-  throw new Fatal(EXIT.usage, '--status off has no metrics; give --status an address');
+  const why = "The collector's --status is off, so it has no metrics";
+  throw new Fatal(EXIT.usage, `${why}; start it with an address, and give that here`);
 }
 
 /** nginx accepts this much more than --max-view, so that viewlog can refuse it with a reason. */
@@ -167,11 +168,11 @@ function socketAddress({ settings: { host, port }, runtime = 'node' }: Installat
 const newToken = (dir: string): string => `${dir}/status-token`;
 
 /**
- * Returns the settings inside a container: it sees `dir` alone, as /data, and listens on every
+ * Returns the settings that differ inside a container: it sees `dir` alone, as /data, and listens on every
  * address. The status server therefore needs a token.
  * @throws {Fatal} exit 64 if a file is elsewhere.
  */
-function settingsInside({ settings, texts, status, dir }: Installation): Texts {
+function changedInside({ settings, texts, status, dir }: Installation): Texts {
   const { projects, 'status-token-file': token, 'nats-creds': creds } = settings;
   const inside = (file: string): string => {
     const below = relative(dir, file);
@@ -180,7 +181,6 @@ function settingsInside({ settings, texts, status, dir }: Installation): Texts {
     throw new Fatal(EXIT.usage, `"${file}" isn't in "${dir}", and ${hint}`);
   };
   return {
-    ...texts,
     data: texts.data && '/data',
     projects: texts.projects && inside(projects),
     host: '0.0.0.0',

@@ -13,6 +13,16 @@ const METRICS = ['prometheus', 'alerts'];
 const READERS = ['fluent-bit', 'vector', 'filebeat', 'rsyslog', 'clickhouse'];
 const NAMES = [...SERVERS, ...METRICS, ...READERS];
 
+/** Stores a last start with these options in a data directory; returns the directory. */
+function lastStarted(options: Readonly<Record<string, string>>, data = dataDirectory()): string {
+  const chosen = Object.fromEntries(
+    Object.entries(options).map(([name, text]) => [name, { text, from: 'flag' }]),
+  );
+  const start = { pid: 1, sinceMs: 0, role: 'collector', chosen };
+  fs.writeFileSync(`${data}/last-start.json`, JSON.stringify(start));
+  return data;
+}
+
 describe('example', () => {
   it('lists the names, and lists them again for an unknown name', async () => {
     const { code, stdout } = await run(['example']);
@@ -68,6 +78,72 @@ describe('example', () => {
     expect(flags.slice(2).toSorted()).toStrictEqual(all.split(' ').toSorted());
     const { stderr: again } = await run(['example', 'systemd', ...flags], { data });
     expect(again).not.toContain('last start');
+  });
+
+  it.each([
+    ['port', ['systemd', 'systemd-socket', 'caddy', 'nginx', 'dockerfile', 'compose']],
+    ['status', ['systemd', 'caddy', 'dockerfile', 'compose', 'prometheus', 'alerts']],
+    ['max-view', ['systemd', 'nginx', 'dockerfile', 'fluent-bit', 'vector', 'filebeat', 'rsyslog']],
+    ['min-free', ['systemd', 'dockerfile', 'alerts']],
+  ])('of a collector with its own --%s, only %j warn', async (option, expected) => {
+    const texts = {
+      port: '9007',
+      status: '127.0.0.1:9107',
+      'max-view': '20KiB',
+      'min-free': '1GiB',
+    };
+    const text = texts[option as keyof typeof texts];
+    const data = lastStarted({ [option]: text });
+    const warning = (stderr: string) => / had options that this file lacks.*: (.*)$/m.exec(stderr);
+    const warned = NAMES.map(async (name) => {
+      const { stdout, stderr } = await run(['example', name], { data });
+      const [, command = ''] = warning(stderr) ?? [];
+      if (command === '') return [];
+      const [, words = ''] = /viewlog.mjs (.*)/.exec(command) ?? [];
+      expect(words).toBe(`example ${name} --data ${data} --${option} ${text}`);
+      const again = await start(words.split(' '), data).ended;
+      expect([again.code, warning(again.stderr)]).toStrictEqual([0, null]);
+      expect(again.stdout).not.toBe(stdout);
+      return name;
+    });
+    expect((await Promise.all(warned)).flat()).toStrictEqual(expected);
+  });
+
+  it('warns about the options of the running collector, which the last start may lack', async () => {
+    const { data } = await startViewlog({ args: ['--host=127.0.0.2'] });
+    lastStarted({}, data);
+    const { stderr } = await run(['example', 'nginx', '--port=9007'], { data });
+    expect(stderr).toMatch(/ example nginx .*--host 127\.0\.0\.2/);
+  });
+
+  it('asks nothing of a status server that was off at the last start', async () => {
+    const data = lastStarted({ status: 'off' });
+    const site = await exampleOf('caddy', [], { data });
+    expect(site).not.toContain('health');
+    expect(site).toBe(await exampleOf('caddy', ['--status=off'], { data }));
+    expect(await exampleOf('caddy', ['--status=127.0.0.1:81'], { data })).toContain(
+      'health_port 81',
+    );
+    const refusals = METRICS.map((name) => run(['example', name], { data }));
+    for (const { code, stdout, stderr } of await Promise.all(refusals)) {
+      expect([code, stdout]).toStrictEqual([64, '']);
+      expect(stderr).toContain("error: The collector's --status is off, so it has no metrics");
+    }
+  });
+
+  it.runIf(process.getuid?.() === 0)('warns a user who can read neither', async () => {
+    const data = lastStarted({ port: '9007' });
+    fs.chmodSync(data, 0o750);
+    fs.chownSync(data, 4711, 4712);
+    const stderrOf = async (name: string) =>
+      (await start(['example', name, '--data', data], '/', { user: { uid: 1, gid: 1 } }).ended)
+        .stderr;
+    const [options, projects] = [`"${data}/last-start.json"`, `"${data}/projects.json"`];
+    const warning = (files: string) =>
+      `This user can't read ${files}, so the file has defaults; run`;
+    expect(await stderrOf('nginx')).toContain(warning(`${options} or ${projects}`));
+    expect(await stderrOf('alerts')).toContain(warning(options));
+    expect(await stderrOf('clickhouse')).toBe('');
   });
 
   it.each([...SERVERS, ...METRICS])('never contains a secret: %s', async (name) => {

@@ -90,7 +90,7 @@ it.each<[name: string, options: string, value: unknown, here?: Partial<Installat
 });
 
 it.each([
-  ['statusAddress', '--status off', {}, '--status off has no metrics'],
+  ['statusAddress', '--status off', {}, "The collector's --status is off, so"],
   ['viewsDir', STREAM, {}, 'A stream has no files to read'],
   [
     'mountedDir',
