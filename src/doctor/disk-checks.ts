@@ -15,7 +15,7 @@ import {
 } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
 import { spaceOf } from '../status/look-around.ts';
-import { spaceStep } from '../status/problem-words.ts';
+import { directoryNotice, spaceStep, stepText } from '../status/problem-words.ts';
 import { lastingWords } from '../status/words.ts';
 import type { Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
@@ -63,7 +63,13 @@ export function checkDirectory({ disk, isOutsider, nowMs, of }: Facts): readonly
 type Found = Inside['files'][number];
 
 /** Reports the account that viewlog runs as; if it isn't clear, asks. */
-export const checkUser = inside(({ directory, files, account }) => {
+export const checkUser = inside((seen, { of, source }) => {
+  const { directory, files, account, closedDirectory: closed } = seen;
+  if (closed !== undefined) {
+    const runs = source === 'running' ? 'runs' : 'last ran';
+    const { title, steps } = directoryNotice(closed, of, runs);
+    return [error(title.slice(0, -1), steps.map(stepText).join())];
+  }
   const whose = `The data directory belongs to ${userName(directory.uid)}`;
   if (account !== undefined) {
     const { uid, name } = account;

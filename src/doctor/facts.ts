@@ -7,7 +7,7 @@ import { lastStart } from '../disk/last-start.ts';
 import { askHolder, LOCK_NAME } from '../disk/lock.ts';
 import type { HolderReply } from '../disk/lock-socket.ts';
 import { type Address, ownAddress } from '../http/listener.ts';
-import { ownUid } from '../installation/accounts.ts';
+import { ownerIn, ownerOf, ownUid } from '../installation/accounts.ts';
 import { killCommand } from '../installation/commands.ts';
 import {
   type Announced,
@@ -122,7 +122,8 @@ export async function gatherFacts(options: DoctorSettings, self: Announced): Pro
   // Only the operator's own choices: another process could name any file, and a command for root
   // must not open that file to viewlog's account.
   const named = [self.projects, token?.text, creds?.text].filter((one) => one !== undefined);
-  const disk = data === undefined ? undefined : await probeDisk(data, named, values, nowMs);
+  const runner = other && (await runnerOf(other, found));
+  const disk = data === undefined ? undefined : await probeDisk(data, named, values, nowMs, runner);
   const owner = disk?.inside?.account ?? found.owners.data;
   const uid = ownUid();
   const isOutsider = holder === 'unknown' || ![undefined, 0, owner?.uid ?? uid].includes(uid);
@@ -166,6 +167,17 @@ async function findViewlog(options: DoctorSettings, self: Announced) {
   const last = started && { ...started, chosen: { ...started.chosen, ...self.chosen } };
   const status = await statusOf(holder, self, options, valuesOf(options, last).status);
   return { holder, held, status, running: held ?? status.installation, last };
+}
+
+/**
+ * Returns the account that a viewlog runs or ran as, unless its container may have ids of its own:
+ * its process has another id here. None of those ids is this machine's root.
+ */
+async function runnerOf({ account, pid }: Announced, { owners }: Installation) {
+  if (account === undefined) return undefined;
+  const isRoots = owners.data?.uid === 0;
+  const isSame = isRoots || (await ownerOf(`/proc/${pid}`))?.uid === account.uid;
+  return isSame ? ownerIn(account) : undefined;
 }
 
 /**

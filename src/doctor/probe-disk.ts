@@ -22,18 +22,20 @@ export interface Probed {
 /**
  * Examines the data directory. Never rejects.
  * @param read the files that viewlog only reads, as the operator named them.
+ * @param runner the account that runs viewlog, or last ran it, if that is known.
  */
 export async function probeDisk(
   dir: string,
   read: readonly string[],
   settings: ServeSettings,
   nowMs: number,
+  runner?: Owner,
 ): Promise<Probed> {
   try {
     const stats = await ifPresent(fs.stat(dir));
     return stats === undefined
       ? {}
-      : { inside: await lookInside(dir, stats, read, settings, nowMs) };
+      : { inside: await lookInside(dir, stats, read, settings, nowMs, runner) };
   } catch (fault) {
     return { fault };
   }
@@ -45,14 +47,15 @@ async function lookInside(
   read: readonly string[],
   settings: ServeSettings,
   nowMs: number,
+  runner: Owner | undefined,
 ) {
   const directory = rightsOf(stats);
   const names = (await fs.readdir(dir)).filter(isOpened);
   const files = await filesAt(names.map((name) => `${dir}/${name}`));
-  const account = accountIn(directory, files);
   const keepDays = { views: settings['keep-days'], refused: settings['keep-refused-days'] };
   const today = `${dir}/${fileNameOf('views', dayOf(nowMs))}`;
-  const seen = await lookAround(dir, keepDays, nowMs);
+  const seen = await lookAround(dir, keepDays, nowMs, runner);
+  const account = seen.closedDirectory ? undefined : accountIn(directory, files);
   // A disk that is nearly full isn't tested by writing.
   const isFull = (seen.fileSystem?.freeBytes ?? Infinity) < settings['min-free'];
   return {

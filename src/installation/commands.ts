@@ -178,16 +178,23 @@ export async function verify(operands: readonly string[]): Promise<string> {
   return asOwner(of, await ownerOf(...paths), viewlog(of, ['verify', ...paths]));
 }
 
+/** Returns the account and its group, by id if they have no names. */
+const ownerAndGroup = (owner: Owner): string[] =>
+  [owner.name, groupName(primaryGroup(owner))].map((name) => name.replace('#', ''));
+
 /** Creates the data directory for the owner of the projects file, else for a user `viewlog`. */
 export function create({ data = '', owners, hasSudo }: Installation): string {
   const owner = owners.projects?.uid ? owners.projects : undefined;
-  const group = owner ? groupName(primaryGroup(owner)) : 'viewlog';
-  const [user, team] = [owner?.name ?? 'viewlog', group].map((name) => name.replace('#', ''));
-  const make = asRoot(`install -d -o ${user} -g ${team} -m 750 ${shellQuoted(data)}`, hasSudo);
+  const [user, group] = owner ? ownerAndGroup(owner) : ['viewlog', 'viewlog'];
+  const make = asRoot(`install -d -o ${user} -g ${group} -m 750 ${shellQuoted(data)}`, hasSudo);
   if (owner !== undefined) return make;
   const add = 'useradd --system --user-group --shell /usr/sbin/nologin viewlog';
   return `id viewlog || ${asRoot(add, hasSudo)} && ${make}`;
 }
+
+/** Gives the data directory, and everything in it, to the account that runs viewlog. */
+export const giveBack = ({ data = '', hasSudo }: Installation, account: Owner): string =>
+  asRoot(`chown -R ${ownerAndGroup(account).join(':')} ${shellQuoted(data)}`, hasSudo);
 
 /** A longer command is hard to paste. */
 const PATHS_MAX = 20;
@@ -218,7 +225,7 @@ export function grant(
   if (file.uid === account.uid) {
     return asOwner({ hasSudo }, account, `chmod u+${what} ${name}`);
   }
-  const group = groupName(primaryGroup(account)).replace('#', '');
+  const [, group] = ownerAndGroup(account);
   return [`chgrp ${group} ${name}`, `chmod g+${what} ${name}`]
     .map((command) => asRoot(command, hasSudo))
     .join(' && ');
@@ -228,8 +235,8 @@ export function grant(
 export function accessFix(path: string, account: Owner | undefined, what: 'r' | 'rw'): string {
   const verb = what === 'r' ? 'read' : 'write';
   if (account === undefined) return `let the user that runs viewlog ${verb} it`;
-  const closed = unreachable(account, [path]);
-  if (closed !== undefined) return closed;
+  const closed = closedTo(account, path);
+  if (closed !== undefined) return `${account.name} can't enter "${closed}"`;
   const [file, directory] = [path, dirname(path)].map((one) =>
     orElse(() => fs.statSync(one), undefined),
   );

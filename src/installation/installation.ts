@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { BUILD } from '../base/built.ts';
 import { readEnv } from '../base/env.ts';
 import { errnoOf, orElse } from '../base/exit.ts';
-import { editorOf, type Owner, ownerOf } from './accounts.ts';
+import { editorOf, ownAccount, type Owner, ownerOf } from './accounts.ts';
 
 /**
  * A viewlog on this machine. The running process makes it once, its lock and its status server
@@ -15,6 +15,8 @@ import { editorOf, type Owner, ownerOf } from './accounts.ts';
 export interface Installation {
   readonly role: 'collector' | 'archive';
   readonly pid: number;
+  /** The ids of the account that the process runs as, if the runtime reveals them. */
+  readonly account?: Pick<Owner, 'uid' | 'gid'> | undefined;
   /** When the process started, in milliseconds since the epoch. */
   readonly sinceMs: number;
   /** `0.1.0 (4d80159)` */
@@ -73,6 +75,7 @@ export function ownAnnouncement({ role, chosen, ...files }: Known): Announced {
   return {
     role,
     pid: process.pid,
+    account: ownAccount(),
     sinceMs: Math.round(performance.timeOrigin),
     version: BUILD,
     program: programWords([...dirs, ...secrets], dirs),
@@ -192,6 +195,7 @@ export const ANNOUNCED_BYTES_MAX = 64 * 1024;
 
 const TEXT = v.pipe(v.string(), v.maxLength(4096));
 const WORDS = v.pipe(v.array(TEXT), v.maxLength(64));
+const ID = v.pipe(v.number(), v.integer(), v.minValue(0));
 const CHOICE = v.object({ text: TEXT, from: v.picklist(['flag', 'variable']) });
 const FLAG = v.pipe(v.string(), v.regex(/^[a-z][a-z-]{0,40}$/));
 const optional = <const S extends v.GenericSchema>(schema: S) =>
@@ -199,6 +203,7 @@ const optional = <const S extends v.GenericSchema>(schema: S) =>
 
 const ANNOUNCED = v.object({
   pid: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  account: optional(v.object({ uid: ID, gid: ID })),
   sinceMs: v.number(),
   role: v.fallback(v.picklist(['collector', 'archive']), 'collector'),
   version: v.fallback(TEXT, ''),

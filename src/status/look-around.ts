@@ -4,7 +4,14 @@ import { dayOf } from '../base/time.ts';
 import { dayOfFileName, type FileKind, fileNameOf } from '../disk/names.ts';
 import { fileSystemOf, systemFiles } from '../disk/ops.ts';
 import { type KeepDays, overdueFiles } from '../disk/retention.ts';
-import { ENTER, isPermitted, type Owner, userName, WRITE } from '../installation/accounts.ts';
+import {
+  ENTER,
+  isPermitted,
+  type Owner,
+  ownerOf,
+  userName,
+  WRITE,
+} from '../installation/accounts.ts';
 
 /** The files as the page shows them, read when somebody looks at it. */
 export type FilesSeen = Awaited<ReturnType<typeof lookAround>>;
@@ -41,7 +48,15 @@ async function closedDirectory(dir: string, account: Owner | undefined) {
   if (account === undefined) return undefined;
   const stats = await fs.stat(dir);
   if (isPermitted(account, stats, WRITE | ENTER)) return undefined;
-  return { account: account.name, owner: userName(stats.uid), mode: stats.mode };
+  const { uid, mode } = stats;
+  return { account, owner: userName(uid), mode, isGivenAway: await isGivenAway(dir, uid, account) };
+}
+
+/** Returns whether another account owns the directory and everything that can be seen in it. */
+async function isGivenAway(dir: string, uid: number, account: Owner): Promise<boolean> {
+  const names = await systemFiles.list(dir).catch(() => []);
+  const owners = await Promise.all(names.map((name) => ownerOf(`${dir}/${name}`)));
+  return uid !== account.uid && owners.every((owner) => owner === undefined || owner.uid === uid);
 }
 
 /** The first day is left out, because viewlog may have started in the middle of it. */

@@ -121,7 +121,7 @@ export function modelOf(input: ModelInput): StatusModel {
     ...totals,
     isStopping: input.isStopping,
     warnings: warningsOf(input),
-    projectsFault: projects.fault,
+    projectsFault: isInClosed(input) ? undefined : projects.fault,
     store,
     space: spaceOf(files, minFreeBytes),
     closedDirectory: files.closedDirectory,
@@ -139,6 +139,10 @@ export function modelOf(input: ModelInput): StatusModel {
     latestRefused: latestRefusals(input),
   };
 }
+
+/** Returns whether the projects file is in a closed directory, so its fault follows from that. */
+const isInClosed = ({ files, installation: { data, projects } }: ModelInput): boolean =>
+  files.closedDirectory !== undefined && projects?.startsWith(`${data}/`) === true;
 
 /** A stray request wakes nobody. */
 const ALARM_MIN = 20;

@@ -45,16 +45,17 @@ export interface Notice {
 
 /** Returns the problems, the worst first, then those that are fixed by now. */
 export function noticesOf(model: StatusModel): Notice[] {
-  const { installation: of, projectsFault: fault, problems, overdue, store } = model;
+  const { installation: of, closedDirectory: closed, projectsFault: fault } = model;
+  const { problems, overdue, store } = model;
   const notes = [
     ...(model.isStopping ? ['viewlog is about to stop, and accepts views until then.'] : []),
     ...model.warnings,
   ];
   // While there is one, other commands fail.
   const obstacles = [
+    ...(closed === undefined ? [] : [directoryNotice(closed, of)]),
     ...(fault === undefined ? [] : [faultNotice(fault, of)]),
     ...(store.unavailable === undefined ? [] : [storeNotice(model)]),
-    ...(model.closedDirectory === undefined ? [] : [directoryNotice(model.closedDirectory)]),
   ];
   const notices: Notice[] = [
     ...obstacles,
@@ -91,12 +92,19 @@ function lineStep(before: string, after: string): Step {
   return { text: 'The line:', quote: parts.map((part) => printable(part)) };
 }
 
-function directoryNotice({ account, owner, mode }: NonNullable<ClosedDirectory>): Notice {
+export function directoryNotice(
+  { account, owner, mode, isGivenAway }: NonNullable<ClosedDirectory>,
+  of: Installation,
+  runs = 'runs',
+): Notice {
   const title =
-    `The data directory belongs to ${owner}, with mode ${modeText(mode)}. viewlog runs as ${account}, ` +
-    "and can't create files there. That account must own the directory, and have permission to " +
-    'write there.';
-  return { colour: 'amber', title, steps: [] };
+    `The data directory belongs to ${owner}, with mode ${modeText(mode)}. viewlog ${runs} as ${account.name}, ` +
+    "who can't create files there.";
+  const text =
+    'The account that runs viewlog must own the directory, and have permission to write there';
+  const command = commands.giveBack(of, account);
+  const step = isGivenAway ? { text: `${text}:`, command } : { text: `${text}.` };
+  return { colour: 'amber', title, steps: [step] };
 }
 
 export function overdueNotice(overdue: readonly string[], of: Installation): Notice {
@@ -112,6 +120,7 @@ function storeNotice({
   store,
   space,
   unstorable,
+  closedDirectory,
 }: StatusModel): Notice {
   const { unavailable, unavailableSinceMs: ms } = store;
   const since = ms === undefined ? '' : ` since ${at(ms)}`;
@@ -122,7 +131,8 @@ function storeNotice({
     text: `${plural(unstorable, 'view')} of the last 24 hours not stored: ${NOT_STORED['storage-unavailable']}`,
   };
   const full = space && spaceStep(space, of, minFreeBytes);
-  const fixes = isStream(store) ? [] : [full ?? { text: RETRYING, command: commands.doctor(of) }];
+  const retry = closedDirectory ? [] : [{ text: RETRYING, command: commands.doctor(of) }];
+  const fixes = isStream(store) ? [] : full ? [full] : retry;
   return { colour: 'red', title, steps: unstorable === 0 ? fixes : [...fixes, lost] };
 }
 

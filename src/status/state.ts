@@ -180,11 +180,11 @@ function colourOf(kind: SubjectKind, state: ProjectState, hasFixed: boolean): Co
   return hasFixed ? 'green' : undefined;
 }
 
-/** The projects file comes first, because fixing the rest may need a command that reads it. */
+/** The directory comes first, then the projects file: a fix may need a command that reads it. */
 function obstacleIn({ projects, store, files }: Surroundings): Obstacle | undefined {
+  if (files?.closedDirectory !== undefined) return 'directory';
   if (projects.fault !== undefined) return 'projects-file';
-  if (store.unavailable !== undefined) return 'storage';
-  return files?.closedDirectory === undefined ? undefined : 'directory';
+  return store.unavailable === undefined ? undefined : 'storage';
 }
 
 /**

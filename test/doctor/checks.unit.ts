@@ -116,6 +116,17 @@ const free = (freeBytes: number): Partial<Inside> => ({
   fileSystem: { ...DISK, freeBytes },
 });
 
+/** Root's directory, in which the service's account ran viewlog. */
+const givenAway = (source: Facts['source']): Partial<Facts> => {
+  const account = { ...SERVICE, name: '#4711' };
+  const closedDirectory = { account, owner: 'root', mode: 0o40750, isGivenAway: true };
+  return {
+    source,
+    reply: undefined,
+    disk: { inside: { ...INSIDE, account: undefined, closedDirectory } },
+  };
+};
+
 const STREAM = {
   config: {
     name: 'VIEWS',
@@ -416,6 +427,10 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     }),
   "error user: The data directory belongs to root, with mode 0750, and its files to #4711, who can't create files there. Which account should run viewlog, #4711 or another?":
     inside({ directory: { ...ROOTS, mode: 0o40750 } }),
+  "error user: The data directory belongs to root, with mode 0750. viewlog runs as #4711, who can't create files there. The account that runs viewlog must own the directory, and have permission to write there: sudo chown -R 4711:4712 /data":
+    givenAway('running'),
+  'error user: The data directory belongs to root, with mode 0750. viewlog last ran as #4711, who':
+    givenAway('last start'),
   'warning user: The data directory belongs to #4711, and its files to #4711 and root. Which account':
     inside({ files: [VIEWS_FILE, ROOTS] }),
   "warning runtime: Node 20.18.3 on linux; viewlog isn't tested there. Run it on Linux, with Node 20.19 or later":

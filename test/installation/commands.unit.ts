@@ -87,6 +87,10 @@ it.each<[text: string | undefined, command: string | undefined]>([
     commands.grant(NAMELESS, '/data/v', { uid: 0, gid: 0 }),
   ],
   [
+    "chown -R 4711:4712 '/my data'",
+    commands.giveBack(of({ data: '/my data', hasSudo: false }), NAMELESS),
+  ],
+  [
     'sudo install -d -o 4711 -g 4712 -m 750 /data',
     commands.create(of({ owners: { projects: NAMELESS } })),
   ],
@@ -126,6 +130,13 @@ it("names the directory that an account can't enter, instead of a command", () =
   const why = `#4711 can't enter "${dir}", where "${dir}/viewlog.mjs" is; open that directory, or move the file, for instance to /usr/local/bin or /var/lib`;
   expect(commands.check(of({ program, owners: { data: NAMELESS } }))).toBe(why);
   expect(commands.runAs(NAMELESS, { program }, 'x')).toBe(why);
+});
+
+it("doesn't advise opening or moving a file of the data directory", () => {
+  const dir = tempDir();
+  chmodSync(dir, 0o700);
+  const why = `#4711 can't enter "${dir}"`;
+  expect(commands.accessFix(`${dir}/projects.json`, NAMELESS, 'r')).toBe(why);
 });
 
 it('runs a command as the account, with a variable that sudo would drop', () => {

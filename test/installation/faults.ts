@@ -264,20 +264,55 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.starts();
     },
   },
-  "the directory is root's, and its files aren't": {
-    unfixed: NOT_RUNNING,
-    only: OWNED,
+  "the directory is root's, first without its files": {
+    unfixed: NONE_REFUSED,
+    // A person's doctor sees less. Deno lacks the permission to reveal its account.
+    only: { account: ['service'], store: ['disk'], start: ['Node', 'Bun', 'unit file'] },
     async happen(place) {
+      const { data, account } = place;
       await (await place.starts()).stop();
-      fs.chownSync(place.data, 0, 0);
-      fs.chmodSync(place.data, 0o755);
-      expect(await place.failsToStart(73)).toContain(place.account.name);
+      fs.chownSync(data, 0, 0);
+      fs.chmodSync(data, 0o755);
+      expect(await place.failsToStart(73)).toContain(account.name);
       const { code, text } = await place.doctor();
       expect(code).toBe(78);
       expect(await place.finding('user')).toMatch(/^error: .* root, .*Which account should run/);
       expect(text).not.toMatch(/chown|chgrp|chmod/);
-      place.give(place.data);
+      place.give(data);
+      fs.chmodSync(data, 0o750);
       expect(await place.finding('user')).toMatch(/^ok: /);
+      const lastStart = join(data, 'last-start.json');
+      fs.rmSync(lastStart, { force: true });
+      const running = await place.starts();
+      await expect.poll(() => fs.existsSync(lastStart)).toBe(true);
+      const paths: string[] = [];
+      const takeOver = (): void => {
+        paths.splice(0, Infinity, data, ...fs.readdirSync(data).map((name) => join(data, name)));
+        for (const path of paths) fs.lchownSync(path, 0, 0);
+      };
+      const giveBack = async (told: string): Promise<void> => {
+        const command = commandIn(told.replaceAll(/\n +/g, ' '), /to write there: (.*)/);
+        await works(place, command, paths, asRoot(place));
+        expect(paths.map((path) => fs.lstatSync(path).uid)).not.toContain(0);
+      };
+      takeOver();
+      if (place.hasPage) {
+        const told = await place.pageThatSays(/^The data directory belongs to root/m);
+        const notice = told.split('\n\n')[1]!;
+        expect(notice).toMatch(/^The data directory belongs to root/);
+        expect(told).not.toMatch(/projects file|move the file/);
+        await giveBack(notice);
+        await place.pageThatSays(/^(?![^]*The data directory belongs)/);
+      }
+      for (const runs of ['runs', 'last ran']) {
+        takeOver();
+        const { code: exit, findings, text: all } = await place.doctor();
+        expect([exit, findings[0]!.check]).toStrictEqual([78, 'user']);
+        expect(findings[0]!.what).toMatch(new RegExp(`root, .*viewlog ${runs} as ${account.name}`));
+        expect(all).not.toMatch(/Start it|is writable|move the file/);
+        await giveBack(findings[0]!.fix!);
+        await running.stop();
+      }
       await place.starts();
     },
   },

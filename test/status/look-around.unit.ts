@@ -1,4 +1,4 @@
-import { statSync, writeFileSync } from 'node:fs';
+import { chownSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { userName } from '../../src/installation/accounts.ts';
@@ -53,10 +53,21 @@ it("finds a directory that is no longer the account's", async () => {
   expect((await lookAs(uid)).closedDirectory).toBeUndefined();
   expect(gid).not.toBe(4712);
   expect((await lookAs(4711)).closedDirectory).toStrictEqual({
-    account: '#4711',
+    account: { uid: 4711, gid: 4712, name: '#4711' },
     owner: userName(uid),
     mode: statSync(dir).mode,
+    isGivenAway: true,
   });
+});
+
+it.skipIf(process.getuid?.() !== 0)("finds files that aren't the new owner's", async () => {
+  const dir = tempDir();
+  writeFileSync(join(dir, 'projects.json'), '');
+  const account = { uid: 4711, gid: 4712, name: '#4711' };
+  const look = () => lookAround(dir, NO_DAYS, NOON, account);
+  expect((await look()).closedDirectory).toMatchObject({ isGivenAway: true });
+  chownSync(join(dir, 'projects.json'), account.uid, account.gid);
+  expect((await look()).closedDirectory).toMatchObject({ isGivenAway: false });
 });
 
 it("a missing directory isn't an error", async () => {

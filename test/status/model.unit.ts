@@ -23,7 +23,8 @@ const VIEWLOG = '/srv/viewlog';
 const FILES = '--data /data';
 const REPLAY = `${VIEWLOG} replay /data/refused-${DAY}.ndjson ${FILES} --to http://127.0.0.1:8080 --project 1`;
 
-const closedDirectory = { account: 'viewlog', owner: 'root', mode: 0o40755 };
+const NAMELESS = { uid: 4711, gid: 4712, name: '#4711' };
+const closedDirectory = { account: NAMELESS, owner: 'root', mode: 0o40750, isGivenAway: true };
 
 /** A collector of Aurora and another project, with views arriving for both. */
 function sceneOf(around: Scene['around'] = {}): Scene {
@@ -191,11 +192,26 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
   });
 
   it("the data directory is no longer viewlog's", () => {
-    const scene = sceneOf({ files: { closedDirectory, refusedDays } });
+    const fault = { first: "/data/projects.json can't be read" };
+    const scene = sceneOf({ files: { closedDirectory, refusedDays }, fault });
     scene.refuse(9, moved, MOVED);
-    expect(scene.text().split('\n')[1]).toBe(
-      "The data directory belongs to root, with mode 0755. viewlog runs as viewlog, and can't create files there. That account must own the directory, and have permission to write there.",
-    );
+    const title =
+      "The data directory belongs to root, with mode 0750. viewlog runs as #4711, who can't create files there.";
+    expect(scene.text().split('\n').slice(1, 4)).toStrictEqual([
+      title,
+      '  The account that runs viewlog must own the directory, and have permission to write there:',
+      '    sudo chown -R 4711:4712 /data',
+    ]);
+    expect(scene.whole()).not.toContain('projects file');
+    const store = { unavailable: 'x', detail: 'y' };
+    scene.around = { ...scene.around, store };
+    expect(scene.text().split('\n')[1]).toBe(title);
+    expect(scene.whole()).not.toMatch(/srv\/viewlog doctor/);
+    scene.around = { ...scene.around, installation: { projects: '/etc/projects.json' } };
+    expect(scene.whole()).toContain("projects.json can't be read");
+    const isGivenAway = false;
+    scene.around = { files: { closedDirectory: { ...closedDirectory, isGivenAway }, refusedDays } };
+    expect(scene.whole()).not.toContain('chown');
     expect(scene.whole()).not.toMatch(/srv\/viewlog (activate|replay)/);
   });
 
