@@ -174,7 +174,7 @@ export class Counts implements RequestCounts, SavedCounts {
       const latest = reasons.get(key) ?? reason;
       latest.droppedIn ??= new Timeline();
       latest.droppedIn.add(atMs);
-      latest.dropped = why;
+      latest.dropped = { atMs, why };
     };
   }
 }

@@ -44,9 +44,12 @@ const reason = v.object({
   lastMs: number,
   acceptedAtLastRefusal: number,
   sample,
-  /** Views that weren't stored although such views usually are, and why the latest wasn't. */
+  /**
+   * Views that weren't stored although such views usually are, and why the latest wasn't. Only
+   * earlier builds use its time.
+   */
   droppedIn: v.optional(timeline),
-  dropped: v.optional(v.picklist(DROPPED)),
+  dropped: v.optional(v.object({ atMs: number, why: v.picklist(DROPPED) })),
 });
 
 const ORIGIN_MAX = 200;

@@ -270,7 +270,7 @@ function fateOf(
     resent: Math.min(sentAgain, lastDay - lost),
     stored: Math.max(0, lastDay - lost - sentAgain),
     lost,
-    why: dropped,
+    why: dropped?.why,
     days: isStored ? (files?.refusedDays.filter((day) => day >= from && day <= to) ?? []) : [],
     obstacle: obstacleIn(around),
   };

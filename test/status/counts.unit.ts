@@ -135,6 +135,17 @@ describe('saved counts', () => {
     expect((await reopened(dir, scene)).again.counts.sinceMs).toBe(scene.nowMs);
   });
 
+  it('say why a view was not stored, in a form that earlier builds read too', async () => {
+    const dir = tempDir();
+    const scene = new Scene([{ id: '1' }]);
+    scene.counts.refused(refusal('invalid-view', 'x', { project: '1' }), undefined)('full');
+    await fileOf(scene, dir).file.save();
+    const saved = readFileSync(join(dir, 'status.json'), 'utf8');
+    expect(saved).toContain(`"dropped":{"atMs":${scene.nowMs},"why":"full"}`);
+    const { again, lines } = await reopened(dir, scene);
+    expect([lines, again.text()]).toStrictEqual([[], scene.text()]);
+  });
+
   it.each([
     ['no list of projects', /"projects":/, '"sites":'],
     ['an unknown code', /"code":"invalid-view"/, '"code":"valid-view"'],
