@@ -28,7 +28,7 @@ export async function lookAround(dir = '', keepDays: KeepDays, nowMs: number, ac
     names.flatMap((name) => dayOfFileName(kind, name) ?? []).sort();
   const viewDays = daysOf('views');
   return {
-    closedDirectory: await closedDirectory(dir, account).catch(() => undefined),
+    closedDirectory: await closedDirectory(dir, names, account).catch(() => undefined),
     fileSystem: await fileSystemOf(dir).catch(() => undefined),
     /** Average size of a view file, over the last complete days. */
     bytesPerDay: await bytesPerDay(dir, viewDays, nowMs).catch(() => undefined),
@@ -44,19 +44,16 @@ export async function lookAround(dir = '', keepDays: KeepDays, nowMs: number, ac
 /** A directory in which viewlog's account can't create files. */
 export type ClosedDirectory = Awaited<ReturnType<typeof closedDirectory>>;
 
-async function closedDirectory(dir: string, account: Owner | undefined) {
+async function closedDirectory(dir: string, names: readonly string[], account: Owner | undefined) {
   if (account === undefined) return undefined;
   const stats = await fs.stat(dir);
   if (isPermitted(account, stats, WRITE | ENTER)) return undefined;
   const { uid, mode } = stats;
-  return { account, owner: userName(uid), mode, isGivenAway: await isGivenAway(dir, uid, account) };
-}
-
-/** Returns whether another account owns the directory and everything that can be seen in it. */
-async function isGivenAway(dir: string, uid: number, account: Owner): Promise<boolean> {
-  const names = await systemFiles.list(dir).catch(() => []);
   const owners = await Promise.all(names.map((name) => ownerOf(`${dir}/${name}`)));
-  return uid !== account.uid && owners.every((owner) => owner === undefined || owner.uid === uid);
+  /** True: another account owns the directory and everything that can be seen in it. */
+  const isGivenAway =
+    uid !== account.uid && owners.every((owner) => owner === undefined || owner.uid === uid);
+  return { account, owner: userName(uid), mode, isGivenAway };
 }
 
 /** The first day is left out, because viewlog may have started in the middle of it. */
