@@ -101,8 +101,8 @@ export function readCommand<K extends OptionName>(
     const again = repeatedFlags(flags, options, self.data !== undefined, env);
     const paths = wanted.includes('FILE') ? operands.map(absolute) : operands;
     const command = again && viewlog(self, [name, ...paths, ...again]);
-    const kept = needsTokenVariable(self.chosen) ? TOKEN_ENV : undefined;
-    return command && runAs(owner, self, command, kept);
+    const variable = needsTokenVariable(self.chosen) ? TOKEN_ENV : undefined;
+    return command && runAs(owner, self, command, variable);
   };
   return { settings, operands, self, asOwner };
 }

@@ -52,13 +52,14 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
   if (isArchive(facts)) return [];
   if ('faults' in reading) {
     if (isOutsider && errnoOf(reading.content) === 'EACCES') return [];
-    const kept = "viewlog doesn't start with this file; a running viewlog keeps the last good list";
+    const effect =
+      "viewlog doesn't start with this file; a running viewlog keeps the last good list";
     const { projectsFault: fault } = status.overview ?? {};
-    if (fault?.isMissing) return [error(`${fault.first}; ${kept}`, RESTORE_PROJECTS)];
+    if (fault?.isMissing) return [error(`${fault.first}; ${effect}`, RESTORE_PROJECTS)];
     const check = `Correct the file. To see every fault: ${commands.check(of)}`;
     // The message of a file that can't be read says what to do.
     const fix = Buffer.isBuffer(reading.content) ? check : undefined;
-    return [error(`${summaryOfFaults(reading.faults)}; ${kept}`, fix)];
+    return [error(`${summaryOfFaults(reading.faults)}; ${effect}`, fix)];
   }
   const { projects } = reading.file;
   const what = `"${of.projects}" has ${summaryOf(projects)}`;

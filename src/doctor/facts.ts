@@ -269,8 +269,8 @@ async function statusOf(
 ): Promise<StatusFacts> {
   if (holder === 'unresponsive') return {};
   const held = typeof holder === 'object' ? holder : undefined;
-  const own = configured === 'off' ? undefined : ownAddress(configured);
-  const address = held === undefined ? own : held.status;
+  const configuredAt = configured === 'off' ? undefined : ownAddress(configured);
+  const address = held === undefined ? configuredAt : held.status;
   if (address === undefined) return {};
   const answers = await askStatus(address, options);
   const { installation: shown, isReady } = answers;

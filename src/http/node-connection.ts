@@ -19,7 +19,7 @@ const PENDING_MAX = 32;
 const RESUME_AT = 8;
 
 /**
- * What a connection does. `silent`: it hasn't sent a byte. `waiting`: for a request; part of its
+ * A connection's state. `silent`: it hasn't sent a byte. `waiting`: for a request; part of its
  * head may have arrived. `arriving`: the body of its last request isn't complete. `answering`: the
  * handler has its requests. `unread`: its client doesn't read the answers.
  */

@@ -148,7 +148,7 @@ function unitOf(pid: number): string | undefined {
   return /\/([\w@.:-]+\.service)$/m.exec(groups)?.[1];
 }
 
-/** Where systemd looks for units, the first place first. */
+/** The directories in which systemd looks for units; an earlier one takes precedence. */
 const UNIT_DIRS = ['/etc', '/run', '/usr/local/lib', '/usr/lib', '/lib'].map(
   (dir) => `${dir}/systemd/system`,
 );

@@ -38,7 +38,7 @@ interface Day {
   readonly path: string;
   /** The last state of each id. */
   readonly states: Map<string, SentState>;
-  /** What has to follow the last event before the next one. */
+  /** The bytes to write between the last event and the next one. */
   ending: Ending;
   /** Open for append once something was recorded. */
   fd?: number;

@@ -122,7 +122,7 @@ describe('a refusal', () => {
       [{ headers: declared, body: large }, 20_000],
       [{ body: longLine }, VIEW_MAX + 1],
       [{ body: large }, undefined],
-      // What arrived, not what was declared.
+      // The body that arrived is smaller than the declared one.
       [{ headers: declared, body: { fault: 'incomplete' } }, 7],
     ] as const) {
       await send(sent);

@@ -74,7 +74,7 @@ async function works(
   return text;
 }
 
-/** Who pastes a command that only root may run: root, if there is no sudo. */
+/** Returns the account that pastes a command for root: root itself, if there is no sudo. */
 const asRoot = ({ plan, operator }: Place): How => ({ as: plan.hasSudo ? operator : ROOT });
 
 /** Pastes a command that edits the projects file, which keeps its owner, group and mode. */
