@@ -4,7 +4,7 @@ import { EXIT, type ExitCode, Fatal } from './base/exit.ts';
 import { createLog } from './base/log.ts';
 import { note, OutputClosed, print } from './base/output.ts';
 import { activate, deactivate } from './commands/activate.ts';
-import { type Command, readCommand } from './commands/command.ts';
+import { type Command, readAccess, readCommand } from './commands/command.ts';
 import { doctor } from './commands/doctor.ts';
 import { example } from './commands/example.ts';
 import { explain } from './commands/explain.ts';
@@ -15,6 +15,7 @@ import { report } from './commands/report.ts';
 import { archive, serve } from './commands/serve.ts';
 import { snippet } from './commands/snippet.ts';
 import { verify } from './commands/verify.ts';
+import type { AsOwner } from './disk/root.ts';
 import { readArguments, strayVariables } from './settings.ts';
 
 const COMMANDS: readonly Command[] = [
@@ -37,18 +38,24 @@ const COMMANDS: readonly Command[] = [
 
 async function main(args: readonly string[]): Promise<ExitCode> {
   let log = createLog('text');
+  let asOwner: AsOwner | undefined;
   try {
     const line = readArguments(args);
     const command = findCommand(line.command ?? serve.name, COMMANDS);
     const { settings, operands, ...known } = readCommand(command, line);
     if (command.options.includes('log')) log = createLog(settings.log);
     for (const warning of strayVariables(envNames())) log.warn(warning);
-    if (!command.isService) signals.release();
+    if (!command.isService) {
+      signals.release();
+      ({ asOwner } = known);
+    }
     return await command.run(settings, operands, { print, note, log, ...known });
   } catch (error) {
     if (error instanceof OutputClosed) return EXIT.done;
     if (!(error instanceof Fatal)) throw error;
-    for (const line of error.message.split('\n')) log.error(line);
+    const fix = asOwner && (await readAccess(error.cause, asOwner));
+    const message = fix === undefined ? error.message : `${error.message}; ${fix}`;
+    for (const line of message.split('\n')) log.error(line);
     return error.exitCode;
   }
 }

@@ -21,8 +21,8 @@ export class Fatal extends Error {
   override readonly name = 'Fatal';
   readonly exitCode: ExitCode;
 
-  constructor(exitCode: ExitCode, message: string) {
-    super(message);
+  constructor(exitCode: ExitCode, message: string, cause?: unknown) {
+    super(message, { cause });
     this.exitCode = exitCode;
   }
 }
@@ -34,25 +34,19 @@ export function errnoOf(error: unknown): string | undefined {
 }
 
 const OCCUPIED = 'move that file away, or choose another --data';
-const ADVICE: Readonly<Record<'read' | 'write', Readonly<Record<string, string>>>> = {
-  read: {
-    EACCES: "run viewlog as the file's owner",
-    EISDIR: 'name the files in it',
-  },
-  write: {
-    EROFS: 'mount the file system read-write, or choose another --data',
-    EISDIR: 'move that directory away',
-    EEXIST: OCCUPIED,
-    ENOTDIR: OCCUPIED,
-    ENOSPC: 'make space on the disk; if df -i shows no free inodes, delete files',
-    EDQUOT: 'delete files, or raise the quota',
-    EFBIG: 'raise the file size limit (ulimit -f, or LimitFSIZE= in a unit)',
-  },
+const WRITE_ADVICE: Readonly<Record<string, string>> = {
+  EROFS: 'mount the file system read-write, or choose another --data',
+  EISDIR: 'move that directory away',
+  EEXIST: OCCUPIED,
+  ENOTDIR: OCCUPIED,
+  ENOSPC: 'make space on the disk; if df -i shows no free inodes, delete files',
+  EDQUOT: 'delete files, or raise the quota',
+  EFBIG: 'raise the file size limit (ulimit -f, or LimitFSIZE= in a unit)',
 };
 
-/** Returns what to do if a file can't be read or written; `undefined` if the error says enough. */
-export const adviceOn = (error: unknown, purpose: 'read' | 'write'): string | undefined =>
-  ADVICE[purpose][errnoOf(error) ?? ''];
+/** Returns what to do if a file can't be written; `undefined` if the error says enough. */
+export const writeAdvice = (error: unknown): string | undefined =>
+  WRITE_ADVICE[errnoOf(error) ?? ''];
 
 /**
  * Returns what `read` returns, or `otherwise` if it throws: no such file, or Deno lacks a

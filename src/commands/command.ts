@@ -1,13 +1,13 @@
 import { dirname } from 'node:path';
 import type { CommandLine } from '../base/arguments.ts';
 import type { ReadEnv } from '../base/env.ts';
-import { EXIT, type ExitCode, Fatal } from '../base/exit.ts';
+import { errnoOf, EXIT, type ExitCode, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { columnOf, echo } from '../base/text.ts';
 import { askHolder } from '../disk/lock.ts';
 import { type Address, ownAddress } from '../http/listener.ts';
-import type { Owner } from '../installation/accounts.ts';
-import { runAs, viewlog } from '../installation/commands.ts';
+import { type Owner, ownerOf, ownUid } from '../installation/accounts.ts';
+import { accessFix, runAs, viewlog } from '../installation/commands.ts';
 import {
   absolute,
   type Announced,
@@ -105,6 +105,18 @@ export function readCommand<K extends OptionName>(
     return command && runAs(owner, self, command, variable);
   };
   return { settings, operands, self, asOwner };
+}
+
+/**
+ * Returns how to run a command that failed because this user isn't allowed to read a file;
+ * `undefined` if that wasn't the cause, or no other user is known.
+ */
+export async function readAccess(cause: unknown, asOwner: AsOwner): Promise<string | undefined> {
+  if (errnoOf(cause) !== 'EACCES') return undefined;
+  const { path = '' } = cause as NodeJS.ErrnoException;
+  const owner = await ownerOf(path, dirname(path));
+  if (owner === undefined) return undefined;
+  return owner.uid === ownUid() ? accessFix(absolute(path), owner, 'r') : asOwner(owner);
 }
 
 function selfOf(

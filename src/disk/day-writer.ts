@@ -1,7 +1,7 @@
 // Writes whole lines to the file of their day, one day at a time. It opens and seals files, closes
 // a file that was moved or belongs to a past day, and decides which errors are retried and which
 // end the process.
-import { adviceOn, EXIT, errnoOf, Fatal, errorText } from '../base/exit.ts';
+import { EXIT, errnoOf, Fatal, errorText, writeAdvice } from '../base/exit.ts';
 import { NEWLINE } from '../base/text.ts';
 import { HOUR_MS } from '../base/time.ts';
 import { cannotOpen, daysIn } from './directory.ts';
@@ -167,7 +167,8 @@ export class DayWriter {
     const begunMs = performance.now();
     const before = file.size;
     let lineBytes = 0;
-    let error = await this.#writeOwed(file);
+    // Without an `await`, the write begins before the answers to the last batch are made.
+    let error = file.owed.length > 0 ? await this.#writeOwed(file) : undefined;
     if (error === undefined) {
       const outcome = await this.#writeTo(file, lines);
       ({ error } = outcome);
@@ -308,6 +309,6 @@ const isDiskFull = (error: unknown): boolean => DISK_FULL_ERRNOS.has(errnoOf(err
 function blockedBy(error: unknown, path: string): Blocked {
   const message = `Can't write "${path}": ${errorText(error)}`;
   if (isDiskFull(error))
-    return { reason: DISK_FULL, message: `${message}; ${adviceOn(error, 'write')}` };
+    return { reason: DISK_FULL, message: `${message}; ${writeAdvice(error)}` };
   throw new Fatal(EXIT.ioError, `${message}; check the disk, then start viewlog again`);
 }

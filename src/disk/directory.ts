@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { adviceOn, EXIT, errnoOf, Fatal, orElse, errorText } from '../base/exit.ts';
+import { EXIT, errnoOf, Fatal, orElse, errorText, writeAdvice } from '../base/exit.ts';
 import { ownAccount, ownerIn } from '../installation/accounts.ts';
 import { accessFix } from '../installation/commands.ts';
 import { absolute } from '../installation/installation.ts';
@@ -36,7 +36,7 @@ export const daysIn = async (files: FileOps, dir: string, kind: FileKind): Promi
 /** Returns a Fatal with exit 73: the file, the reason and the fix. */
 export function cannotOpen(name: string, error: unknown): Fatal {
   const isForbidden = ['EACCES', 'EPERM'].includes(errnoOf(error) ?? '');
-  const advice = isForbidden ? writeFix(absolute(name)) : adviceOn(error, 'write');
+  const advice = isForbidden ? writeFix(absolute(name)) : writeAdvice(error);
   const hint = advice === undefined ? '' : `; ${advice}`;
   return new Fatal(
     EXIT.cannotCreate,

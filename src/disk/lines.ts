@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import * as fs from 'node:fs';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { adviceOn, EXIT, errnoOf, Fatal, errorText } from '../base/exit.ts';
+import { EXIT, errnoOf, Fatal, errorText } from '../base/exit.ts';
 import { formatSize, KiB, MiB } from '../base/format.ts';
 import { NEWLINE, printable } from '../base/text.ts';
 
@@ -89,9 +89,9 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
 
 /** Returns a Fatal with exit 74: the file, the reason and the fix. */
 export function cannotRead(path: string, error: unknown): Fatal {
-  const advice = adviceOn(error, 'read');
   // The message already has the path, and the name of the system call helps no reader.
   const reason = errorText(error).replace(/, \w+( '.*')?$/s, '');
-  const hint = advice === undefined ? '' : `; ${advice}`;
-  return new Fatal(EXIT.ioError, `Can't read "${printable(path, Infinity)}": ${reason}${hint}`);
+  const hint = errnoOf(error) === 'EISDIR' ? '; name the files in it' : '';
+  const message = `Can't read "${printable(path, Infinity)}": ${reason}${hint}`;
+  return new Fatal(EXIT.ioError, message, error);
 }

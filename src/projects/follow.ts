@@ -1,4 +1,4 @@
-import { errnoOf, EXIT, Fatal } from '../base/exit.ts';
+import { errnoOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { every } from '../base/time.ts';
 import { ownAccount } from '../installation/accounts.ts';
@@ -27,15 +27,11 @@ const POLL_MS = 1_600;
  * @throws {Fatal} exit 78 with every fault, if the file is missing or faulty.
  */
 export async function followProjects(path: string, log: Log) {
-  let reading = await readProjectsFile(path);
-  if (errnoOf(reading.content) === 'EACCES') {
-    const why = `permission denied; ${accessFix(absolute(path), ownAccount(), 'r')}`;
-    throw new Fatal(EXIT.badConfiguration, cannotRead(path, why));
-  }
+  let reading = await readOwn(path);
   const projects = new ProjectList(fileOrFatal(reading));
   let lastCheck = Promise.resolve();
   const check = async (isAsked: boolean): Promise<void> => {
-    const found = await readProjectsFile(path, reading);
+    const found = await readOwn(path, reading);
     const isSame = found === reading;
     if (isSame && !isAsked) return;
     reading = found;
@@ -48,6 +44,14 @@ export async function followProjects(path: string, log: Log) {
     (lastCheck = lastCheck.then(() => check(isAsked)));
   const close = every(POLL_MS, () => void checkNext(false));
   return { projects, reload: () => checkNext(true), close };
+}
+
+/** Reads the projects file as the account that runs viewlog, which must be able to. */
+async function readOwn(path: string, last?: Reading): Promise<Reading> {
+  const reading = await readProjectsFile(path, last);
+  if (reading === last || errnoOf(reading.content) !== 'EACCES') return reading;
+  const why = `permission denied; ${accessFix(absolute(path), ownAccount(), 'r')}`;
+  return { content: reading.content, faults: [cannotRead(path, why)] };
 }
 
 /** Returns what happened to the list, for the log. */

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { adviceOn, errnoOf, EXIT, Fatal, errorText } from '../base/exit.ts';
+import { errnoOf, EXIT, Fatal, errorText } from '../base/exit.ts';
 import { formatSize, MiB, plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
 import { activate } from '../installation/commands.ts';
@@ -28,11 +28,11 @@ async function readContent(path: string): Promise<Content> {
   }
 }
 
-/** Returns why a file can't be read or written, and what to do. */
+/** Returns why a file can't be read or written. */
 export const causeOf = (error: unknown): string =>
-  errnoOf(error) === 'EACCES' ? `permission denied; ${adviceOn(error, 'read')}` : errorText(error);
+  errnoOf(error) === 'EACCES' ? 'permission denied' : errorText(error);
 
-/** @param reason what is wrong, and what to do. */
+/** @param reason what is wrong, and what to do if that is known. */
 export const cannotRead = (path: string, reason: string): string =>
   `Can't read projects file "${printable(path, Infinity)}": ${reason}`;
 
@@ -63,7 +63,7 @@ const isSameContent = (a: Content, b: Content): boolean =>
 /** @throws {Fatal} exit 78 with every fault. */
 export function fileOrFatal(reading: Reading): ProjectsFile {
   if ('file' in reading) return reading.file;
-  throw new Fatal(EXIT.badConfiguration, reading.faults.join('\n'));
+  throw new Fatal(EXIT.badConfiguration, reading.faults.join('\n'), reading.content);
 }
 
 /** Returns the first fault and how many more there are, in one line. */
