@@ -7,7 +7,7 @@ import { columnOf, echo } from '../base/text.ts';
 import { askHolder } from '../disk/lock.ts';
 import { type Address, ownAddress } from '../http/listener.ts';
 import { type Owner, ownerOf, ownUid } from '../installation/accounts.ts';
-import { accessFix, runAs, viewlog } from '../installation/commands.ts';
+import { accessFix, fixText, runAs, viewlog } from '../installation/commands.ts';
 import {
   absolute,
   type Announced,
@@ -116,7 +116,8 @@ export async function readAccess(cause: unknown, asOwner: AsOwner): Promise<stri
   const { path = '' } = cause as NodeJS.ErrnoException;
   const owner = await ownerOf(path, dirname(path));
   if (owner === undefined) return undefined;
-  return owner.uid === ownUid() ? accessFix(absolute(path), owner, 'r') : asOwner(owner);
+  const isOwn = owner.uid === ownUid();
+  return isOwn ? fixText(accessFix(absolute(path), 'r', owner)) : asOwner(owner);
 }
 
 function selfOf(

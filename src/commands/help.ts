@@ -5,6 +5,8 @@ import { BUILD, licences } from '../base/built.ts';
 import { layOut } from '../manual/lay-out.ts';
 import { findText, READERS, TOPICS } from '../manual/pages.ts';
 import { envName, flagOf, OPTIONS } from '../settings.ts';
+import { viewlog } from '../installation/commands.ts';
+import { programWords } from '../installation/installation.ts';
 import { type Command, defineCommand, tableOf } from './command.ts';
 
 /**
@@ -45,7 +47,8 @@ export function findCommand(
   const found = commands.find((command) => command.name === name);
   if (found !== undefined) return found;
   const near = nearest(name, [...commands.map((command) => command.name), ...topics]);
-  const hint = near === undefined ? 'see viewlog --help' : `did you mean ${near}?`;
+  const list = viewlog({ program: programWords([], []) }, ['help']);
+  const hint = near === undefined ? `to list them: ${list}` : `did you mean ${near}?`;
   throw new Fatal(EXIT.usage, `Unknown command "${echo(name)}"; ${hint}`);
 }
 

@@ -308,7 +308,6 @@ const isDiskFull = (error: unknown): boolean => DISK_FULL_ERRNOS.has(errnoOf(err
 /** @throws {Fatal} exit 74 if the error is anything but a full disk. */
 function blockedBy(error: unknown, path: string): Blocked {
   const message = `Can't write "${path}": ${errorText(error)}`;
-  if (isDiskFull(error))
-    return { reason: DISK_FULL, message: `${message}; ${writeAdvice(error)}` };
+  if (isDiskFull(error)) return { reason: DISK_FULL, message: `${message}; ${writeAdvice(error)}` };
   throw new Fatal(EXIT.ioError, `${message}; check the disk, then start viewlog again`);
 }

@@ -1,8 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { EXIT, errnoOf, Fatal, orElse, errorText, writeAdvice } from '../base/exit.ts';
-import { ownAccount, ownerIn } from '../installation/accounts.ts';
-import { accessFix } from '../installation/commands.ts';
+import { EXIT, errnoOf, Fatal, errorText, writeAdvice } from '../base/exit.ts';
+import { accessFix, fixText } from '../installation/commands.ts';
 import { absolute } from '../installation/installation.ts';
 import { syncDirectory } from './durable.ts';
 import { dayOfFileName, type FileKind } from './names.ts';
@@ -36,16 +35,10 @@ export const daysIn = async (files: FileOps, dir: string, kind: FileKind): Promi
 /** Returns a Fatal with exit 73: the file, the reason and the fix. */
 export function cannotOpen(name: string, error: unknown): Fatal {
   const isForbidden = ['EACCES', 'EPERM'].includes(errnoOf(error) ?? '');
-  const advice = isForbidden ? writeFix(absolute(name)) : writeAdvice(error);
+  const advice = isForbidden ? fixText(accessFix(absolute(name), 'rw')) : writeAdvice(error);
   const hint = advice === undefined ? '' : `; ${advice}`;
   return new Fatal(
     EXIT.cannotCreate,
     `Can't open "${name}" for writing: ${errorText(error)}${hint}`,
   );
-}
-
-function writeFix(path: string): string {
-  // Deno without the permission to reveal its user: the lock's owner is that user.
-  const lock = orElse(() => fs.statSync(`${dirname(path)}/viewlog.lock`), undefined);
-  return accessFix(path, ownAccount() ?? (lock && ownerIn(lock)), 'rw');
 }

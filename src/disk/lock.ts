@@ -248,7 +248,8 @@ export class Lock {
     }
     const { pid, sinceMs, version, address } = holder;
     const { wanted } = this.#options;
-    const wantedAt = wanted === undefined ? '' : ` (this one would be at ${wanted})`;
+    const isElsewhere = wanted !== undefined && wanted !== address;
+    const wantedAt = isElsewhere ? ` (this one would be at ${wanted})` : '';
     const parts = [
       `process ${pid}`,
       version && `viewlog ${version}`,

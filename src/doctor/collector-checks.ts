@@ -57,7 +57,7 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
     const { projectsFault: fault } = status.overview ?? {};
     if (fault?.isMissing) return [error(`${fault.first}; ${effect}`, RESTORE_PROJECTS)];
     const check = `Correct the file. To see every fault: ${commands.check(of)}`;
-    // The message of a file that can't be read says what to do.
+    // Another check says what to do about a file that can't be read.
     const fix = Buffer.isBuffer(reading.content) ? check : undefined;
     return [error(`${summaryOfFaults(reading.faults)}; ${effect}`, fix)];
   }

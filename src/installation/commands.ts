@@ -11,7 +11,9 @@ import {
   closedTo,
   groupName,
   isService,
+  ownAccount,
   type Owner,
+  ownerIn,
   ownerOf,
   ownUid,
   primaryGroup,
@@ -231,19 +233,41 @@ export function grant(
     .join(' && ');
 }
 
-/** Returns how to let an account read (`r`) or write a file, as far as the fix is known. */
-export function accessFix(path: string, account: Owner | undefined, what: 'r' | 'rw'): string {
+/** Deno without the permission to reveal its user has created the lock as that user. */
+function lockOwner(dir: string): Owner | undefined {
+  const stats = orElse(() => fs.statSync(`${dir}/viewlog.lock`), undefined);
+  return stats && ownerIn(stats);
+}
+
+/** How to let an account use a file: in words, and with a command if that is known. */
+export interface AccessFix {
+  readonly words: string;
+  readonly command?: string;
+}
+
+/** Returns the fix as the end of a message. */
+export const fixText = ({ words, command }: AccessFix): string =>
+  command === undefined ? words : `run: ${command}`;
+
+/** Returns how to let an account, by default viewlog's own, read (`r`) or write a file. */
+export function accessFix(
+  path: string,
+  what: 'r' | 'rw',
+  account: Owner | undefined = ownAccount() ?? lockOwner(dirname(path)),
+): AccessFix {
   const verb = what === 'r' ? 'read' : 'write';
-  if (account === undefined) return `let the user that runs viewlog ${verb} it`;
+  if (account === undefined) return { words: `let the user that runs viewlog ${verb} it` };
   const closed = closedTo(account, path);
-  if (closed !== undefined) return `${account.name} can't enter "${closed}"`;
+  if (closed !== undefined) return { words: `${account.name} can't enter "${closed}"` };
   const [file, directory] = [path, dirname(path)].map((one) =>
     orElse(() => fs.statSync(one), undefined),
   );
   // viewlog writes only in a directory that its account owns.
   const isWrong = what === 'rw' && directory?.uid !== account.uid;
-  if (!file?.isFile() || isWrong) return `let ${account.name} ${verb} it`;
-  return `run: ${grant(account, path, file, what)}`;
+  const words = `let ${account.name} ${verb} it`;
+  return file?.isFile() && !isWrong
+    ? { words, command: grant(account, path, file, what) }
+    : { words };
 }
 
 /** Lets the group of these files of the data directory read them. */

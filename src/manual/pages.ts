@@ -41,12 +41,21 @@ export const READERS = {
 
 export const TOPICS: readonly string[] = Object.values(READERS).flatMap(Object.keys);
 
+/** Words that an operator may use, and the word that the manual uses in a heading. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  chown: 'permissions',
+  limit: '429',
+  proxy: 'proxies',
+  service: 'systemd',
+};
+
 /**
  * Returns the Markdown of a topic's page. Any other word finds the section that has the word in its
  * heading, or else most often in its text. `undefined` if no section has it.
  */
-export function findText(word: string): string | undefined {
+export function findText(asked: string): string | undefined {
   const page = (topic: string): string | undefined => builtTexts()[`${topic}.md`];
+  const word = SYNONYMS[asked] ?? asked;
   if (TOPICS.includes(word)) return page(word);
   if (!/^[\w -]+$/.test(word)) return undefined;
   // `config` finds `configuration`, and `updates` finds `update`.

@@ -1,7 +1,6 @@
 import { errnoOf } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { every } from '../base/time.ts';
-import { ownAccount } from '../installation/accounts.ts';
 import { accessFix } from '../installation/commands.ts';
 import { absolute } from '../installation/installation.ts';
 import { ProjectList, summaryOf } from './project-list.ts';
@@ -10,6 +9,7 @@ import {
   readProjectsFile,
   type Reading,
   fileOrFatal,
+  withFix,
   summaryOfFaults,
 } from './projects-file.ts';
 
@@ -50,8 +50,7 @@ export async function followProjects(path: string, log: Log) {
 async function readOwn(path: string, last?: Reading): Promise<Reading> {
   const reading = await readProjectsFile(path, last);
   if (reading === last || errnoOf(reading.content) !== 'EACCES') return reading;
-  const why = `permission denied; ${accessFix(absolute(path), ownAccount(), 'r')}`;
-  return { content: reading.content, faults: [cannotRead(path, why)] };
+  return { ...reading, access: accessFix(absolute(path), 'r') };
 }
 
 /** Returns what happened to the list, for the log. */
@@ -65,13 +64,15 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
   const isMissing = reading.content === undefined;
   // A command that creates the file would shorten the list to one project.
   const first = isMissing ? cannotRead(path, GONE) : summaryOfFaults(reading.faults);
-  const message = `The last good projects file stays active: ${first}`;
+  const { access, line } = reading;
+  const message = `The last good projects file stays active: ${withFix(first, access)}`;
   projects.fault = {
     message,
     first,
     sinceMs: fault?.sinceMs ?? Date.now(),
     isMissing,
-    line: reading.line,
+    access,
+    line,
   };
   return 'faulty';
 }

@@ -1,4 +1,5 @@
 import { plural } from '../base/format.ts';
+import type { AccessFix } from '../installation/commands.ts';
 import { originTest } from './origins.ts';
 import { readProjectsFile, fileOrFatal } from './projects-file.ts';
 import type { ProjectEntry, ProjectsFile } from './projects-schema.ts';
@@ -21,6 +22,8 @@ export interface ProjectsFault {
   readonly sinceMs: number;
   /** True: the file no longer exists. */
   readonly isMissing: boolean;
+  /** How to let viewlog read the file, if it isn't allowed to. */
+  readonly access?: AccessFix | undefined;
 }
 
 export interface Project extends Omit<ProjectEntry, 'active'> {

@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path';
 import { errnoOf, EXIT, Fatal, errorText } from '../base/exit.ts';
 import { formatSize, MiB, plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
-import { activate } from '../installation/commands.ts';
+import { type AccessFix, activate, fixText } from '../installation/commands.ts';
 import { ownAnnouncement, withOwners } from '../installation/installation.ts';
 import { type Parsed, parseProjectsFile } from './parse.ts';
 import type { ProjectsFile } from './projects-schema.ts';
@@ -37,7 +37,11 @@ export const cannotRead = (path: string, reason: string): string =>
   `Can't read projects file "${printable(path, Infinity)}": ${reason}`;
 
 /** A reading of the projects file; a missing file is a fault, too. */
-export type Reading = Parsed & { readonly content: Content };
+export type Reading = Parsed & {
+  readonly content: Content;
+  /** How to let viewlog's account read it; only the collector's own readings have it. */
+  readonly access?: AccessFix;
+};
 
 /**
  * Reads and checks the projects file.
@@ -63,8 +67,12 @@ const isSameContent = (a: Content, b: Content): boolean =>
 /** @throws {Fatal} exit 78 with every fault. */
 export function fileOrFatal(reading: Reading): ProjectsFile {
   if ('file' in reading) return reading.file;
-  throw new Fatal(EXIT.badConfiguration, reading.faults.join('\n'), reading.content);
+  const message = withFix(reading.faults.join('\n'), reading.access);
+  throw new Fatal(EXIT.badConfiguration, message, reading.content);
 }
+
+export const withFix = (fault: string, access: AccessFix | undefined): string =>
+  access === undefined ? fault : `${fault}; ${fixText(access)}`;
 
 /** Returns the first fault and how many more there are, in one line. */
 export const summaryOfFaults = ([first = '', ...more]: readonly string[]): string =>

@@ -16,6 +16,8 @@ import { modeText } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
 import type { Installation } from '../installation/installation.ts';
 import { curlOf } from '../projects/curl.ts';
+import type { ProjectsFault } from '../projects/project-list.ts';
+import { withFix } from '../projects/projects-file.ts';
 import { isStream } from './health.ts';
 import type { ProjectRow, StatusModel } from './model.ts';
 import { type Issue, type RefusalCode, REFUSALS } from '../view/refusal.ts';
@@ -74,16 +76,27 @@ export const RESTORE_PROJECTS =
   'Restore it from a backup, or write it again. The command "activate" would create a file ' +
   "with only one project, and all other projects' views would be refused.";
 
-function faultNotice(fault: NonNullable<StatusModel['projectsFault']>, of: Installation): Notice {
-  const text = 'Correct the file. Until then no command can change it. To see every fault:';
-  const correct = { text, command: commands.check(of) };
+function faultNotice(fault: ProjectsFault, of: Installation): Notice {
+  const { first, sinceMs, access } = fault;
+  const what = access?.command === undefined ? withFix(first, access) : first;
   return {
     colour: 'amber',
-    title: `${fault.first.replace(/[^?]$/, '$&.')} Faulty since ${at(fault.sinceMs)}; the last good list stays active.`,
-    steps: fault.isMissing
-      ? [{ text: RESTORE_PROJECTS }]
-      : [...(fault.line === undefined ? [] : [lineStep(...fault.line)]), correct],
+    title: `${what.replace(/[^?]$/, '$&.')} Faulty since ${at(sinceMs)}; the last good list stays active.`,
+    steps: correction(fault, of),
   };
+}
+
+function correction({ isMissing, access, line }: ProjectsFault, of: Installation): Step[] {
+  if (isMissing) return [{ text: RESTORE_PROJECTS }];
+  if (access !== undefined) {
+    const { words, command } = access;
+    return command === undefined ? [] : [{ text: `To correct this, ${words}:`, command }];
+  }
+  const text = 'Correct the file. Until then no command can change it. To see every fault:';
+  return [
+    ...(line === undefined ? [] : [lineStep(...line)]),
+    { text, command: commands.check(of) },
+  ];
 }
 
 /** Quotes a line of the projects file, with a mark where its fault is. */

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { readEnv } from '../base/env.ts';
 import { EXIT, errnoOf, Fatal, errorText } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
-import { ownAccount } from '../installation/accounts.ts';
-import { accessFix } from '../installation/commands.ts';
+import { accessFix, fixText } from '../installation/commands.ts';
 import { absolute } from '../installation/installation.ts';
 import { isLoopback } from './guard.ts';
 
@@ -47,7 +46,7 @@ async function readTokenFile(file: string): Promise<string> {
   } catch (error) {
     const path = printable(file, Infinity);
     const isDenied = errnoOf(error) === 'EACCES';
-    const fix = isDenied ? `; ${accessFix(absolute(file), ownAccount(), 'r')}` : '';
+    const fix = isDenied ? `; ${fixText(accessFix(absolute(file), 'r'))}` : '';
     throw misconfigured(`Can't read --status-token-file "${path}": ${errorText(error)}${fix}`);
   }
 }

@@ -106,7 +106,10 @@ export const arrivingWords = (model: StatusModel): [200 | 503, string] => {
   return [isFailing ? 503 : 200, headlineOf(model)[1]];
 };
 
-const faultWord = ({ isMissing }: ProjectsFault): string => (isMissing ? 'missing' : 'faulty');
+function faultWord({ isMissing, access }: ProjectsFault): string {
+  if (access !== undefined) return 'unreadable';
+  return isMissing ? 'missing' : 'faulty';
+}
 
 /** Returns the page's age, the time since which it counts, and a note on what is further down. */
 export function summaryWords(model: StatusModel): string {

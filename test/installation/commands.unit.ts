@@ -136,7 +136,7 @@ it("doesn't advise opening or moving a file of the data directory", () => {
   const dir = tempDir();
   chmodSync(dir, 0o700);
   const why = `#4711 can't enter "${dir}"`;
-  expect(commands.accessFix(`${dir}/projects.json`, NAMELESS, 'r')).toBe(why);
+  expect(commands.accessFix(`${dir}/projects.json`, 'r', NAMELESS)).toStrictEqual({ words: why });
 });
 
 it('runs a command as the account, with a variable that sudo would drop', () => {

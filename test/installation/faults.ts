@@ -216,9 +216,24 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     unfixed: NOT_RUNNING,
     only: { ...OWNED, projects: ['inside'] },
     async happen(place) {
-      await (await place.starts()).stop();
-      fs.chownSync(place.projects, 0, 0);
-      fs.chmodSync(place.projects, 0o600);
+      const running = await place.starts();
+      const take = (): void => {
+        fs.chownSync(place.projects, 0, 0);
+        fs.chmodSync(place.projects, 0o600);
+      };
+      take();
+      const denied = await place.viewlog(['check', ...place.files]);
+      expect(denied.code).toBe(78);
+      const checks = commandIn(denied.text, /permission denied; run it as root[^:]*: (.*)/);
+      expect(await works(place, checks, [], asRoot(place))).toContain('1 project');
+      if (place.hasPage) {
+        const told = await place.pageThatSays(/^The projects file is unreadable\n/);
+        const grants = commandBelow(told, /To correct this, let .* read it:/);
+        await works(place, grants, [place.projects], asRoot(place));
+        await place.pageThatSays(/^(?!.*permission denied)/s);
+        take();
+      }
+      await running.stop();
       const command = await stopsStart(
         place,
         78,

@@ -6,6 +6,7 @@ import { READERS, TOPICS } from '../../src/manual/pages.ts';
 import { REFUSALS } from '../../src/view/refusal.ts';
 import { blocksOf, MANUAL, PAGES, read, ROOT } from '../support/documents.ts';
 import { startWatched } from '../support/status.ts';
+import { BUNDLE } from '../support/runtimes.ts';
 import { run } from '../support/viewlog.ts';
 
 // The manual: its pages, the links between them, and how `viewlog help TOPIC` prints them.
@@ -169,6 +170,9 @@ describe('viewlog help', () => {
     ['tls', 'proxies', '## HTTPS and TLS'],
     ['https', 'proxies', '## HTTPS and TLS'],
     ['kubernetes', 'containers', '## Kubernetes'],
+    ['service', 'running', '## systemd'],
+    ['chown', 'security', '## Permissions'],
+    ['limit', 'trouble', '## 429'],
   ])('%s leads to its section of %s: %s', async (word, topic, heading) => {
     const { code, stdout } = await run(['help', word]);
     expect([code, stdout.split('\n')[0]]).toStrictEqual([0, heading]);
@@ -177,7 +181,7 @@ describe('viewlog help', () => {
 
   it.each([
     ['truoble', 'did you mean trouble?'],
-    ['(?:', 'see viewlog --help'],
+    ['(?:', `to list them: ${process.execPath} ${BUNDLE} help`],
   ])('%s is no word of the manual', async (word, hint) => {
     const { code, stderr } = await run(['help', word]);
     expect([code, stderr]).toStrictEqual([64, `error: Unknown command "${word}"; ${hint}\n`]);
