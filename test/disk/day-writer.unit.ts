@@ -1,8 +1,28 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { splitAt } from '../../src/disk/day-writer.ts';
+import { DayWriter, splitAt } from '../../src/disk/day-writer.ts';
+import { systemFiles } from '../../src/disk/ops.ts';
+import { memoryLog } from '../support/memory-log.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 // The simulator tests the rest of it.
+
+test('begins to write before the answers to the last lines are made', async () => {
+  let begun = 0;
+  const files = { ...systemFiles, write: counted };
+  async function counted(...args: Parameters<typeof systemFiles.write>): Promise<number> {
+    begun += 1;
+    return systemFiles.write(...args);
+  }
+  const [dir, log] = [tempDir(), memoryLog()];
+  const writer = new DayWriter({ dir, kind: 'views', durability: 'none', files, log });
+  const [day, line] = ['2026-11-24', Buffer.from('{}\n')];
+  await writer.write(day, line);
+  const writing = writer.write(day, line);
+  expect(begun).toBe(2);
+  await writing;
+  await writer.close();
+});
 
 const line = fc.string({ unit: 'binary', maxLength: 6 }).map((text) => text.replaceAll('\n', ''));
 
