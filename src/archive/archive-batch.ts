@@ -5,23 +5,25 @@ import { VIEWS } from '../jetstream/inspect.ts';
 import { HEAD_BYTES, LARGEST_MAX_VIEW_BYTES, readHead } from '../view/line.ts';
 import type { Run, StreamMessage } from './stream-source.ts';
 
-/** A view to be archived. */
+/** A view to archive. */
 export type ArchiveLine = NonNullable<ReturnType<typeof readMessage>>;
 
 /**
- * Returns the messages after `after` as a batch, to be recorded as a whole. Ignores messages with
- * other subjects.
+ * Returns the messages that follow sequence `after` as a batch, which is recorded as a whole.
+ * Ignores messages whose subject doesn't begin with `views.`.
  */
 export function batchOf(messages: readonly StreamMessage[], after: number) {
-  /** Lines in the stream's order. */
+  /** The lines of each day, in the stream's order. */
   const days = new Map<string, ArchiveLine[]>();
   /** The sequences of messages that aren't views. */
   const skipped: number[] = [];
-  /** Messages that weren't sent: the stream no longer has them, or a server left them out. */
+  /**
+   * Runs of messages that didn't arrive: the stream no longer has them, or a server left them out.
+   */
   const gaps: Run[] = [];
   /** The sequence of the last message. */
   let to = after;
-  /** If the stream later has another message there, it has lost this one. */
+  /** If the stream later has another message at this sequence, the servers have lost this view. */
   let lastView: { readonly sequence: number; readonly id: string } | undefined;
   for (const { sequence, subject, data } of messages) {
     const isOther = !subject.startsWith(`${VIEWS}.`);
@@ -37,16 +39,15 @@ export function batchOf(messages: readonly StreamMessage[], after: number) {
 }
 
 /**
- * Reads a line that a collector wrote; `undefined` for any other text. Doesn't check the fields, so
- * views of newer collectors are archived too.
+ * Returns the line that a collector wrote; `undefined` for any other data. The fields aren't
+ * checked, so that views of newer collectors are archived too.
  */
 export function readMessage(data: Uint8Array) {
-  // The archive will add a newline. A collector's --max-view may be larger than the archive's
-  // limit.
+  // `>=`, because the archive adds a newline. No collector of this version stores a longer line.
   if (data.length >= LARGEST_MAX_VIEW_BYTES || !isUtf8(data)) return undefined;
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.length);
   const text = bytes.toString('utf8');
-  // Copies the id: a remembered part of the text would keep the whole text in memory.
+  // Decodes the head separately: an id cut from `text` would keep the whole text in memory.
   const head = readHead(bytes.toString('latin1', 0, HEAD_BYTES));
   if (head === undefined || /[\r\n]/.test(text)) return undefined;
   if (!text.endsWith('}') || !isJson(text)) return undefined;

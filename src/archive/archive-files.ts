@@ -12,46 +12,46 @@ import { type PatientOptions, PatientWriter } from './patient-writer.ts';
 import { RecentIds } from '../base/recent-ids.ts';
 
 export interface ArchiveFilesOptions extends PatientOptions {
-  /** The most ids to hold in memory of lines beyond the record. */
+  /** The largest number of ids to hold in memory, of lines that the record doesn't cover. */
   readonly idsMax?: number;
-  /** View files more than this many days old are removed; 0: none. */
+  /** The days to retain a view file for; 0: forever. */
   readonly keepDays: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-/** A day with a file that this process has written to. */
+/** A day whose file this process has opened. */
 interface Day {
   /** The recorded size when the file was opened; `undefined` once the archive has caught up. */
   start: number | undefined;
-  /** The ids of later lines whose messages haven't come yet. */
+  /** The ids of the lines after `start` whose messages haven't come yet. */
   readonly ids: Set<string>;
   size: number;
 }
 
 /** About 300 MiB. */
 const IDS_MAX = 3_000_000;
-/** An id that recurs within this many messages is written once. Takes about 20 MiB. */
+/** A view whose id recurs within this many messages is written once. The ids take about 20 MiB. */
 const RECENT_MAX = 100_000;
 const WARNINGS_MAX = 10;
 const LINE_END = Uint8Array.of(NEWLINE);
 
 /**
  * The view files, one of them open, and the record of their contents. Every call waits while the
- * disk is full; it throws if the process is stopped meanwhile. Calls must not overlap.
+ * disk is full, and throws if the process is stopped meanwhile. Calls must not overlap.
  */
 export class ArchiveFiles {
   readonly #options: ArchiveFilesOptions;
   readonly writer: PatientWriter;
   readonly #days = new Map<string, Day>();
   readonly #recent = new RecentIds(RECENT_MAX);
-  /** True: no later message is in the files yet. */
+  /** True: the files have no lines of messages that are still to come. */
   #isCaughtUp = false;
   /** `undefined` if nothing has been archived. */
   record: ArchiveRecord | undefined;
-  /** The latest files that another program has removed, for the operator. */
+  /** Warnings for the operator about the latest files that another program removed. */
   warnings: readonly string[] = [];
-  /** Counts of the views written since the start. */
+  /** The views written since the start, and their bytes. */
   lines = 0;
   bytes = 0;
 
@@ -75,7 +75,7 @@ export class ArchiveFiles {
   /**
    * Compares the sizes of files with the record: another program may have changed them.
    * @param names by default, all files of the record.
-   * @returns whether each of them could be examined.
+   * @returns whether every file could be examined.
    */
   async examine(names?: readonly string[]): Promise<boolean> {
     if (this.record === undefined) return true;
@@ -104,7 +104,7 @@ export class ArchiveFiles {
 
   /** Records that nothing after this message is archived, and trusts no recorded size. */
   async restart(stream: string, created: string, sequence: number): Promise<void> {
-    // Later, nothing would show that a file is shorter than it was.
+    // Without the recorded sizes, nothing would show later that a file was cut short.
     const { dir } = this.#options;
     await this.writer.repeat(dir, async () => {
       if (!(await this.examine())) throw new Error("a view file can't be examined");
@@ -117,7 +117,7 @@ export class ArchiveFiles {
   }
 
   /**
-   * Appends the lines that the file doesn't have yet; they are durable when it resolves.
+   * Appends the lines that the file lacks. The lines are durable when the promise resolves.
    * @throws {Fatal} exit 65 if the file has too many lines that the record doesn't cover.
    */
   async append(day: string, lines: readonly ArchiveLine[]): Promise<void> {
@@ -131,11 +131,11 @@ export class ArchiveFiles {
 
   /**
    * Appends the lines whose ids aren't anywhere in the file.
-   * @returns their number.
+   * @returns the number of appended lines.
    */
   async complete(day: string, lines: readonly ArchiveLine[]): Promise<number> {
     if (lines.length === 0) return 0;
-    // Another program may have removed the file since its lines were read as missing.
+    // Another program may have removed the file since the messages were read as missing.
     await this.writer.check();
     const known = await this.#open(day);
     const absent = new Map(lines.map((line) => [line.id, line]));
@@ -150,7 +150,7 @@ export class ArchiveFiles {
     return absent.size;
   }
 
-  /** Call once the day's file has every view that the stream has of the day. */
+  /** Call once the day's file contains every view of that day in the stream. */
   async restored(day: string): Promise<void> {
     const name = fileNameOf('views', day);
     const shortened = this.shortened.filter((one) => one !== name);
@@ -162,7 +162,8 @@ export class ArchiveFiles {
 
   /**
    * Call once every message that an earlier process may have written has been read.
-   * @param isCertain false: the files may have lines of later messages, to be looked for.
+   * @param isCertain false: the files may contain lines of later messages, so `append` goes on
+   *   looking for their ids.
    */
   caughtUp(isCertain: boolean): void {
     this.#isCaughtUp = isCertain;
@@ -178,20 +179,19 @@ export class ArchiveFiles {
   ): Promise<void> {
     const files = { ...this.record!.files };
     for (const [day, { start, ids, size }] of this.#days) {
-      // A file with lines from messages that may still come keeps its former size: if the present
-      // size were recorded, the next process would write these views again.
+      // If a file has lines of messages that may still come, the former size stays recorded: with
+      // the present size, the next process would write those views again.
       files[fileNameOf('views', day)] = ids.size === 0 ? size : (start ?? size);
     }
     return this.#save({ ...this.record!, ...position, files });
   }
 
-  /** Opens the day's file. */
   async #open(day: string): Promise<Day> {
-    // Once it is open, a file that was removed is there again.
+    // Examines the file first, because opening creates a removed file again.
     if (day !== this.writer.day) await this.examine([fileNameOf('views', day)]);
     await this.writer.append(day);
     const before = this.#days.get(day);
-    // A different size shows that this is another file, or a new one of the same name.
+    // A different size shows that another program has changed or replaced the file.
     return before?.size === this.writer.fileBytes ? before : this.#begin(day);
   }
 
@@ -203,12 +203,13 @@ export class ArchiveFiles {
     this.bytes += bytes.length;
   }
 
-  /** Collects the ids in a file, now open and sealed, that the record doesn't cover. */
+  /** Collects the ids of the lines in the open, sealed file that the record doesn't cover. */
   async #begin(day: string): Promise<Day> {
     const name = fileNameOf('views', day);
     const size = this.writer.fileBytes;
     const recorded = this.record!.files[name] ?? 0;
-    // The record has the size of another file, and this one could grow to that size before a crash.
+    // The recorded size is that of an earlier file. If this file grew to that size before a crash,
+    // the record would seem to cover its lines.
     if (recorded > size) await this.#forget([], [name]);
     const covered = this.#isCaughtUp ? size : recorded;
     const start = covered > size ? 0 : covered;
@@ -226,7 +227,7 @@ export class ArchiveFiles {
     let count = [...this.#days.values()].reduce((sum, one) => sum + one.ids.size, 0);
     for await (const id of idsIn(this.writer, start, end)) {
       ids.add(id);
-      // Its message may have been recorded already, and may come again.
+      // The message with this id may have been recorded already, and may come again.
       this.#recent.add(id);
       if (++count > idsMax) throw tooMany(fileNameOf('views', day), idsMax);
     }
@@ -235,7 +236,7 @@ export class ArchiveFiles {
   async #save(record: ArchiveRecord): Promise<void> {
     const { dir, files } = this.#options;
     const path = archiveRecordOf(dir);
-    // If the record can't be replaced, the old one is still there, and still true.
+    // If the record can't be replaced, the old record remains, and is still true.
     const replace = (): Promise<void> => replaceFile(files, path, `${JSON.stringify(record)}\n`);
     await this.writer.repeat(path, replace);
     this.record = record;

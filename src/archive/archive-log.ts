@@ -17,7 +17,7 @@ export class ArchiveLog {
   skipped = 0;
   /** Messages that the stream removed before they were archived. */
   lost = 0;
-  /** Messages that were read as missing and that the leader has after all. */
+  /** Messages that the archive read as missing, although the leader has them. */
   leftOut = 0;
   /** Why the stream can't be read now. */
   unreadable: string | undefined;
@@ -35,7 +35,10 @@ export class ArchiveLog {
     this.#log.error(`Skipped ${what}: ${messages.slice(0, SKIPPED_NAMED_MAX).join(', ')}`);
   }
 
-  /** Logs one line for messages that the stream no longer has: single ones may be deleted. */
+  /**
+   * Logs one line for all runs that the stream no longer has, because a stream can delete many
+   * single messages.
+   */
   gaps(runs: readonly Run[]): void {
     if (runs.length === 0) return;
     const count = runs.reduce((sum, [from, to]) => sum + to - from + 1, 0);
@@ -47,7 +50,7 @@ export class ArchiveLog {
     );
   }
 
-  /** The leader has messages in a run that was read as missing. */
+  /** Logs and counts messages that the leader has in a run that the archive read as missing. */
   foundMissing([from, to]: Run, count: number): void {
     this.leftOut += count;
     this.#log.error(
@@ -70,7 +73,7 @@ export class ArchiveLog {
     this.unreadable = undefined;
   }
 
-  /** Logs how many messages the archive is behind, each time the number has doubled. */
+  /** Logs how many messages the archive is behind whenever that number has doubled. */
   lag(messages: number): void {
     if (messages >= Math.max(LAG_MIN, 2 * this.#loggedLag)) {
       this.#loggedLag = messages;

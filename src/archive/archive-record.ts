@@ -17,11 +17,11 @@ const RECORD = v.strictObject({
   /** The last view that was read. Later messages up to `sequence` were missing or not views. */
   lastView: v.optional(v.object({ sequence: whole, id: v.string() })),
   /**
-   * Sizes in bytes by file name. No line before that size belongs to a message after `sequence`;
-   * lines after that size may.
+   * Sizes in bytes by file name. Lines within the recorded size belong to messages up to
+   * `sequence`; lines after it may belong to later messages.
    */
   files: v.record(v.string(), whole),
-  /** Runs of messages that were read as missing: the leader is asked for them again. */
+  /** Runs of messages that the archive read as missing, and asks the leader for again. */
   missing: v.array(v.tuple([whole, whole])),
   /** Files that another program has cut short, until their days are restored. */
   shortened: v.array(v.string()),
@@ -30,12 +30,12 @@ const RECORD = v.strictObject({
 /** The position of an archive in the stream. The servers store nothing for the archive. */
 export type ArchiveRecord = v.InferOutput<typeof RECORD>;
 
-/** Enough for 10,000 runs, and the files of many years with some 40 bytes each. */
+/** Enough for 10,000 runs and for the files of many years, at about 40 bytes per file. */
 const TEXT_BYTES_MAX = MiB;
 
 /**
- * Returns how the stream differs from the recorded one; `undefined` if it is the same, or none is
- * recorded.
+ * Returns how the stream differs from the recorded stream; `undefined` if both are the same, or no
+ * stream is recorded.
  */
 export async function mismatchOf(
   record: ArchiveRecord | undefined,
@@ -58,8 +58,8 @@ export async function mismatchOf(
 }
 
 /**
- * Reads the record of the directory; `undefined` if nothing has been archived there yet.
- * @throws {Fatal} exit 74 if it can't be read, 65 if its format is unknown.
+ * Returns the record of the directory; `undefined` if nothing has been archived there yet.
+ * @throws {Fatal} exit 74 if the record can't be read, 65 if its format is unknown.
  */
 export async function readRecord(files: FileOps, dir: string): Promise<ArchiveRecord | undefined> {
   const path = archiveRecordOf(dir);

@@ -6,16 +6,18 @@
 // position, and skips messages that have the id of one of those lines.
 //
 // The record is checked against the stream before any message is read: at the start, and whenever
-// the connection was lost or the servers have forgotten the reader. If it doesn't match, the
-// servers have lost messages, or it is another stream. Its messages are then read from the first
-// one, with no size recorded for any file, so views that are in the files are skipped.
+// the connection was lost or the servers have forgotten the reader. If record and stream don't
+// match, the servers have lost messages, or the stream is another one. The archive then reads the
+// stream from its first message, with no size recorded for any file, and skips views that are in
+// the files.
 //
-// Any replica may send the messages, and one that is behind may leave some out. Whenever the archive
-// reaches the end of the stream, and each minute, it asks the stream's leader for the messages that
-// it read as missing. Those that the leader has are an error, and are read from the leader. A
-// process that dies in between asks for them at its next start.
+// Any replica may send the messages, and one that is behind may leave some out. Whenever the
+// archive reaches the end of the stream, and each minute, it asks the stream's leader for the
+// messages that it read as missing. If the leader has any, the archive logs an error and reads them
+// from the leader. The record lists missing messages, so a process that starts after a crash asks
+// for them too.
 //
-// One writer: the lock (`disk/lock.ts`) makes sure of it.
+// Only one archive writes to a directory: the lock (`disk/lock.ts`) ensures that.
 import { Fatal } from '../base/exit.ts';
 import { MINUTE_MS, sleep } from '../base/time.ts';
 import { startRetention } from '../disk/retention.ts';
@@ -35,7 +37,7 @@ export interface ArchiveOptions extends ArchiveFilesOptions {
   readonly source: StreamSource;
   /** Returns whether this process may remove files now. */
   readonly isLocked: () => boolean;
-  /** Ends at the message that was the stream's last one when the archive started. */
+  /** True: the archive ends at the message that was the stream's last one when it started. */
   readonly once: boolean;
   /** A day to restore afterwards, with `once`. */
   readonly restore?: string | undefined;
@@ -50,9 +52,9 @@ const CHECK_MS = 1_000;
  * again.
  */
 const MISMATCH_CHECKS = 4;
-/** The pause after an audit, for each run of messages that the leader was asked for. */
+/** The pause after an audit, per run of messages that the archive asked the leader for. */
 const PAUSE_PER_RUN_MS = 10;
-/** More runs of missing messages would make the record slow to write; the oldest are forgotten. */
+/** More runs of missing messages would make the record slow to write, so the oldest are dropped. */
 const RUNS_MAX = 10_000;
 
 export class Archive {
@@ -61,13 +63,13 @@ export class Archive {
   readonly #log: ArchiveLog;
   /** The sequence of the stream's last message. */
   #end = 0;
-  /** That sequence when this connection began to read; `Infinity` until it is known. */
+  /** The value of `#end` when this connection began to read; `Infinity` until `#end` is known. */
   #endAtStart = Infinity;
   /** The last position that was recorded before the servers seemed to have lost messages. */
   #positionBefore = 0;
   #until = Infinity;
   #checkedMs = -Infinity;
-  /** The position at which a reader delivered nothing, although the leader has more. */
+  /** The position at which a reader delivered nothing, although the leader has more messages. */
   #stuckAt = -1;
   #auditedMs = -Infinity;
   #auditPauseMs = 0;
@@ -107,7 +109,7 @@ export class Archive {
       warnings,
       path: writer.path,
       freeBytes: writer.space.bytes,
-      /** Why nothing can be written or read now. */
+      /** Why the archive can't write (`unavailable`) or read (`unreadable`) now. */
       unavailable: writer.blocked?.reason,
       unreadable,
     };
@@ -135,7 +137,7 @@ export class Archive {
     await writer.close();
   }
 
-  /** Tries again until `attempt` returns true, or the process is stopped. */
+  /** Repeats `attempt` until it returns true, or the process is stopped. */
   async #repeat(attempt: () => Promise<boolean>): Promise<void> {
     const { stop, waitMsMax } = this.#options;
     for (;;) {
@@ -151,7 +153,7 @@ export class Archive {
   }
 
   /**
-   * Reads on from the record until the stream has to be checked again.
+   * Reads on from the recorded position until the stream must be checked again.
    * @returns whether everything is archived.
    */
   async #readOn(): Promise<boolean> {
@@ -177,7 +179,10 @@ export class Archive {
     return this.sequence >= this.#until && this.#audit();
   }
 
-  /** Checks that the record is of this stream; otherwise starts at the stream's first message. */
+  /**
+   * Checks that the record matches this stream; if it doesn't, starts at the stream's first
+   * message.
+   */
   async #checkRecord(): Promise<void> {
     const { source, log, once, stop, waitMsMax } = this.#options;
     const { record } = this.#files;
@@ -216,14 +221,14 @@ export class Archive {
     return this.#files.record!.missing;
   }
 
-  /** @param lastView by default, none was read since the last call. */
+  /** @param lastView by default, the recorded one: no view was read since. */
   #advance(
     sequence: number,
     missing: readonly Run[],
     lastView = this.#files.record!.lastView,
   ): Promise<void> {
-    // Lines of an earlier process come from messages up to this one. Messages that the servers
-    // seemed to have lost may still come: a server may have been far behind.
+    // An earlier process wrote lines only of messages up to `#endAtStart`. Messages that the
+    // servers seemed to have lost may still come: a server may have been far behind.
     if (sequence >= this.#endAtStart) this.#files.caughtUp(sequence >= this.#positionBefore);
     const runs = missing.map(([from, to]): [number, number] => [from, to]);
     return this.#files.advance({ sequence, lastView, missing: runs });
@@ -231,7 +236,7 @@ export class Archive {
 
   /**
    * Checks free space, moved files and the end of the stream.
-   * @param isIdle no message has come for a while.
+   * @param isIdle true: no message has come for a while.
    * @returns whether reading can go on; if not, the stream must be checked again.
    */
   async #check(isIdle: boolean): Promise<boolean> {
@@ -249,8 +254,8 @@ export class Archive {
   }
 
   /**
-   * Records that the stream's last messages don't come: they were removed, the reader is lost, or
-   * its server lacks them. A new reader gets one attempt before the messages count as missing.
+   * Records the stream's last messages as missing: they were removed, the reader is lost, or its
+   * server lacks them. A new reader gets one attempt before the messages count as missing.
    */
   async #passOver(run: Run): Promise<boolean> {
     const { source } = this.#options;
@@ -283,7 +288,7 @@ export class Archive {
     }
     this.#log.gaps(missing.filter(([from]) => from > this.#loggedTo));
     this.#loggedTo = this.sequence;
-    // The stream has removed the messages before its first one since.
+    // The stream no longer has the messages before `ends.first`.
     const asked = missing.filter(([, to]) => to >= ends.first).slice(-RUNS_MAX);
     if (this.#missing.length > 0) {
       await this.#advance(this.sequence, asked, lastView);

@@ -3,19 +3,19 @@ import { dayOfFileName } from '../disk/names.ts';
 import { type DirectoryOptions, ifPresent } from '../disk/ops.ts';
 import type { ArchiveRecord } from './archive-record.ts';
 
-// View files that another program has removed or cut short. Nothing is restored unasked, because
-// operators pack, move and delete the files of old days.
+// Finds view files that another program has removed or cut short. The archive restores no file
+// unasked, because operators pack, move and delete the files of old days.
 
 interface DamageOptions extends DirectoryOptions {
-  /** View files more than this many days old are removed; 0: none. */
+  /** The days to retain a view file for; 0: forever. */
   readonly keepDays: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
 /**
- * Returns the names of files that are gone, and of those that are shorter than recorded, and whether
- * every file could be examined.
+ * Returns the names of the missing files and of the files that are shorter than recorded, and
+ * whether every file could be examined.
  * @param names by default, all files of the record.
  */
 export async function damageOf(
@@ -26,7 +26,7 @@ export async function damageOf(
   const missing: string[] = [];
   const shortened: string[] = [];
   let isComplete = true;
-  // A file that was cut short may be removed later.
+  // Another program may remove a file that it has cut short.
   for (const name of names ?? new Set([...Object.keys(record.files), ...record.shortened])) {
     const size = record.files[name];
     if (size === undefined && !record.shortened.includes(name)) continue;
@@ -43,8 +43,7 @@ export const shortenedText = (name: string): string =>
   `View file "${name}" was cut short by another program; ${restoreHint(name)}`;
 
 /**
- * Returns a warning about files that are gone, unless all of them are packed (`.gz`) or old enough
- * to be removed.
+ * Returns a warning about missing files; `undefined` if each is packed (`.gz`) or past retention.
  */
 export async function removedText(
   { files, dir, keepDays, now }: DamageOptions,

@@ -10,7 +10,7 @@ type OpenFile = Pick<DayWriter, 'read'>;
 export async function* idsIn(file: OpenFile, start: number, end: number): AsyncGenerator<string> {
   for await (const line of linesOf(file, start, end)) {
     const id = readHead(line)?.id;
-    // A fragment has an id too.
+    // A fragment can have an id too, but isn't JSON.
     if (id !== undefined && isJson(line)) yield copyOf(id);
   }
 }
@@ -31,7 +31,7 @@ export async function startOfLast(file: OpenFile, count: number, end: number): P
   return 0;
 }
 
-/** Yields the lines from byte `start` to byte `end`, with a character for each byte. */
+/** Yields the lines from byte `start` to byte `end`, with one character per byte. */
 async function* linesOf(file: OpenFile, start: number, end: number) {
   let rest = '';
   for (let at = start; at < end;) {

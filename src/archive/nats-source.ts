@@ -7,13 +7,13 @@ import { VIEWS } from '../jetstream/inspect.ts';
 import { cannotUse, findStream, managerOf } from '../jetstream/stream.ts';
 import type { StreamEnds, StreamMessage, StreamSource } from './stream-source.ts';
 
-/** The bytes of messages to read at once. Larger batches cost memory, and are hardly faster. */
+/** The bytes of messages per batch. Larger batches take more memory, and are hardly faster. */
 const BATCH_BYTES = 2 * MiB;
 const FETCH_FIRST = 20;
 const FETCH_MAX = 2_000;
-/** The wait for more messages. */
+/** How long a fetch waits for messages. */
 const FETCH_MS = 1_000;
-/** The servers forget an archive's consumer after it has been gone for this time. */
+/** The servers delete a consumer that no archive has read from for this long. */
 const CONSUMER_IDLE_MS = 30_000;
 /** A cluster that has just started may not know all of its streams yet. */
 const FIND_TIMES = 4;
@@ -57,7 +57,7 @@ export class NatsSource implements StreamSource {
   }
 
   async ends(): Promise<StreamEnds> {
-    // The cluster's own log says that there is no connection.
+    // Logs nothing, because `Cluster` logs that there is no connection.
     while (this.#cluster.server === undefined && !this.#stop.aborted) {
       await sleep(CONNECTED_EVERY_MS, this.#stop);
     }
@@ -101,7 +101,7 @@ export class NatsSource implements StreamSource {
           const batch = await this.#fetch(consumer, name, count);
           yield batch.messages;
           position = batch.messages.at(-1)?.sequence ?? position;
-          // Messages that are still on their way are read again.
+          // After a cut, a new consumer reads the messages that were still on their way.
           isCut = batch.bytes > BATCH_BYTES;
           const largest = Math.max(BATCH_BYTES / FETCH_MAX, batch.largest);
           count = Math.max(1, Math.floor(BATCH_BYTES / largest));
@@ -112,13 +112,13 @@ export class NatsSource implements StreamSource {
     }
   }
 
-  /** Reads up to `count` messages, fewer if they are larger than the messages before. */
+  /** Reads up to `count` messages; fewer if their bytes exceed the limit of a batch. */
   async #fetch(consumer: Consumer, name: string, count: number) {
     const batch = { messages: [] as StreamMessage[], bytes: 0, largest: 0 };
     this.#fetching = await consumer.fetch({ max_messages: count, expires: FETCH_MS });
     for await (const { info, seq, subject, data } of this.#fetching) {
-      // The client replaces a consumer that the servers have lost, but they may have lost messages
-      // too.
+      // The client replaces a consumer that the servers have lost. Such servers may have lost
+      // messages too.
       if (info.consumer !== name) throw new Error('the servers have forgotten its consumer');
       batch.messages.push({ sequence: seq, subject, data });
       batch.bytes += data.length;

@@ -7,10 +7,13 @@ import { fileNameOf } from '../disk/names.ts';
 import type { DirectoryOptions } from '../disk/ops.ts';
 
 export interface PatientOptions extends DirectoryOptions {
-  /** The archive waits below this much free disk space; 0: until the disk is full. */
+  /** The archive waits while less disk space than this is free; 0: only while the disk is full. */
   readonly minFreeBytes: number;
   readonly stop: AbortSignal;
-  /** The longest wait between attempts. The first is a tenth of it, and each doubles. */
+  /**
+   * The longest wait between attempts. The first wait is a tenth of the longest, and each later
+   * wait doubles.
+   */
   readonly waitMsMax: number;
 }
 
@@ -18,20 +21,20 @@ const CHECK_MS = 1_000;
 const LOW: Blocked = { reason: 'too little free disk space', message: '' };
 
 /**
- * Writes whole lines to the files of their days. Every call waits while the disk is full; it throws
- * if the process is stopped meanwhile. Calls must not overlap.
+ * Writes whole lines to the files of their days. Every call waits while the disk is full, and
+ * throws if the process is stopped meanwhile. Calls must not overlap.
  */
 export class PatientWriter extends DayWriter {
   readonly #options: PatientOptions;
   readonly #checkFile: (day: string) => Promise<unknown>;
   readonly space: FreeSpace;
   #checkedMs = 0;
-  /** The day that was written to last. */
+  /** The day whose file was opened last. */
   day = '';
   /** The reason for waiting now: a full disk, or a file that can't be opened. */
   blocked: Blocked | undefined;
 
-  /** @param checkFile is called before a moved file is opened again. */
+  /** @param checkFile called in each check, before a moved file is opened again. */
   constructor(options: PatientOptions, checkFile: (day: string) => Promise<unknown>) {
     super({ ...options, kind: 'views', durability: 'disk' });
     this.#options = options;
@@ -48,7 +51,7 @@ export class PatientWriter extends DayWriter {
     await this.checkPath(this.day);
   }
 
-  /** Opens the day's file, seals a fragment at its end, and writes any whole lines. */
+  /** Opens the day's file, seals a fragment at its end, and writes the lines, if any. */
   async append(day: string, lines: Uint8Array = NOTHING): Promise<void> {
     this.day = day;
     let left = lines;
@@ -61,7 +64,7 @@ export class PatientWriter extends DayWriter {
       const { blocked: unopened } = await this.write(day, NOTHING);
       if (unopened !== undefined || left.length === 0) return unopened;
       const { lineBytes, blocked } = await this.write(day, left);
-      // The writer itself completes the line that it couldn't finish.
+      // `DayWriter` itself completes a line that it has written in part.
       left = left.subarray(left.indexOf(NEWLINE, lineBytes) + 1);
       return blocked;
     });
@@ -84,7 +87,7 @@ export class PatientWriter extends DayWriter {
         return;
       }
       const { message } = this.blocked;
-      // The log already has a line about low space.
+      // `FreeSpace` has already logged low space.
       const isNew = message !== '' && message !== before?.message;
       if (isNew) log.error(`${message}; retrying`);
       stop.throwIfAborted();

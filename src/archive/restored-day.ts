@@ -18,13 +18,13 @@ const COMPARE_BYTES = 64 * MiB;
 
 /**
  * Reads a day from the stream again, as far as the archive has read the stream, and writes the
- * views that the day's file lacks. If it is interrupted, the views written so far stay.
+ * views that the day's file lacks. If the reading is interrupted, the views written so far stay.
  */
 export class RestoredDay {
   readonly #options: Options;
   readonly #files: ArchiveFiles;
   readonly #day: string;
-  /** Everything up to this message was read again. */
+  /** The sequence up to which the stream was read again. */
   #after = 0;
   /** The day's lines that aren't compared yet. */
   #lines: ArchiveLine[] = [];
@@ -38,7 +38,7 @@ export class RestoredDay {
   }
 
   /**
-   * Returns true once the day is restored; reads on if it was interrupted.
+   * Reads on from where the last call was interrupted. Returns true once the day is restored.
    * @throws {Fatal} exit 65 if the day's file is packed.
    */
   async readOn(): Promise<boolean> {
@@ -57,7 +57,10 @@ export class RestoredDay {
     return false;
   }
 
-  /** Collects the day's lines; a server that is behind may have left some of them out. */
+  /**
+   * Collects the day's lines, also from the leader, because a server that is behind may leave some
+   * out.
+   */
   async #compare(messages: readonly StreamMessage[], end: number): Promise<void> {
     const { source } = this.#options;
     const { gaps } = batchOf(messages, this.#after);

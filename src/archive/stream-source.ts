@@ -13,7 +13,8 @@ export type Run = readonly [from: number, to: number];
 
 export interface StreamEnds {
   /**
-   * The time at which the stream was created. A later stream of the same name is another stream.
+   * When the stream was created. A stream of the same name that was created later is another
+   * stream.
    */
   readonly created: string;
   /** The sequence of the first message that the stream still has, and of the last one. */
@@ -33,9 +34,9 @@ export interface StreamSource {
   next(sequence: number): Promise<StreamMessage | undefined>;
   /**
    * Yields the messages after `after` in the stream's order, as they come, and an empty list when
-   * none has come for a while. Any replica may send them, and one that is behind may leave some
-   * out. Ends, or throws, as soon as the connection is lost or the servers have forgotten the
-   * reader: they may have lost messages, so check before reading on.
+   * no message has come for a while. Any replica may send them, and one that is behind may leave
+   * some out. Ends, or throws, as soon as the connection is lost or the servers have forgotten the
+   * reader: the servers may have lost messages, so check the stream before reading on.
    */
   read(after: number): AsyncIterable<readonly StreamMessage[]>;
 }
@@ -44,7 +45,7 @@ export interface StreamSource {
 const LEADER_MESSAGES = 500;
 const LEADER_BYTES = 8 * MiB;
 
-/** Yields the views that the leader has in a run, in batches; none if it has none. */
+/** Yields the views that the leader has in a run, in batches. */
 export async function* readFromLeader(source: StreamSource, [from, to]: Run) {
   let messages: StreamMessage[] = [];
   let bytes = 0;

@@ -6,7 +6,7 @@ import { MiB } from '../base/format.ts';
 import { NEWLINE } from '../base/text.ts';
 import { ViewSchema } from './view-schema.ts';
 
-/** The largest value of `--max-view`, and so the longest line of any collector, with its newline. */
+/** The largest value of `--max-view`: no collector stores a longer line, newline included. */
 export const LARGEST_MAX_VIEW_BYTES = MiB;
 
 /**
@@ -16,12 +16,12 @@ export const LARGEST_MAX_VIEW_BYTES = MiB;
  */
 export const lineHeadOf = (ts: string, id: string): string => `{"ts":"${ts}","id":"${id}",`;
 
-/** The head's length in bytes, and in characters: it is ASCII. */
+/** The length of a head in bytes and in characters: a head is ASCII. */
 export const HEAD_BYTES = lineHeadOf('t'.repeat(24), 'i'.repeat(36)).length;
-/** The bytes of a line that aren't its view's fields: `ts`, `id` and the newline. */
+/** The bytes that a line adds to its view's fields: `ts`, `id` and the newline. */
 export const STAMP_BYTES = HEAD_BYTES - '{'.length + '\n'.length;
 
-/** Returns the bytes of the line that these fields become, its newline included. */
+/** Returns the length in bytes of a line with these fields, newline included. */
 export const lineBytesOf = (fields: Uint8Array): number => fields.length + STAMP_BYTES;
 
 const encoder = new TextEncoder();
@@ -39,7 +39,7 @@ export function linesOf(heads: string, fields: readonly Uint8Array[]): Uint8Arra
   const headsBytes = encoder.encode(heads);
   let at = 0;
   for (let i = 0; i < fields.length; i++) {
-    // The head then takes the place of the object's brace.
+    // The head, which is set next, overwrites the object's opening brace.
     lines.set(fields[i]!, at + HEAD_BYTES - 1);
     lines.set(headsBytes.subarray(i * HEAD_BYTES, (i + 1) * HEAD_BYTES), at);
     at += lineBytesOf(fields[i]!);
@@ -56,17 +56,16 @@ export const LineSchema = v.strictObject(
 
 const TS = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
 const ID = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
-/** Source of an expression that matches a line's head, and captures `ts` and `id`. */
+/** The source of a regular expression that matches a line's head, and captures `ts` and `id`. */
 export const HEAD_PATTERN = String.raw`\{"ts":"(${TS})","id":"(${ID})",`;
 const AT_START = new RegExp(`^${HEAD_PATTERN}`);
 const WITHIN = new RegExp(`.${HEAD_PATTERN}`);
 
-/** Every line starts with this, also an incomplete one. */
+/** The start of every line, and of every fragment that is long enough. */
 export const LINE_START = '{"ts":"';
 
 /**
- * Returns `ts` and `id` of a line, which may be incomplete; `undefined` if it doesn't start with
- * them.
+ * Returns `ts` and `id` of a line or a fragment; `undefined` if the text doesn't start with them.
  */
 export function readHead(line: string): { readonly ts: string; readonly id: string } | undefined {
   const [, ts, id] = AT_START.exec(line) ?? [];
@@ -76,5 +75,5 @@ export function readHead(line: string): { readonly ts: string; readonly id: stri
 /** Returns the fields of a line that has a head, as JSON text. */
 export const lineFieldsOf = (line: string): string => `{${line.slice(HEAD_BYTES)}`;
 
-/** Returns whether a line's head occurs in the text after its start. */
+/** Returns whether a text contains the head of a line after its first character. */
 export const hasHeadWithin = (text: string): boolean => WITHIN.test(text);

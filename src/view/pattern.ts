@@ -3,17 +3,15 @@
 // fifth of the time that parsing, validating and stringifying take: 1.4 to 1.5 times the speed.
 // Reports also read stored lines with such an expression, three times as fast as by parsing.
 //
-// A pattern may match less than what is valid, never more, because a text that it doesn't match is
-// parsed. It handles the kinds of schema that a view has. Any other kind costs speed, nothing else.
+// A pattern never matches an invalid text. It may miss a valid text, which is then parsed. Patterns
+// support the kinds of schema that a view's fields have; any other kind costs only speed.
 //
-// It matches text with one character per byte of UTF-8, so it can test only a few conditions on
-// characters beyond ASCII.
+// A pattern matches text with one character per byte of UTF-8, so only a few conditions on
+// characters beyond ASCII can be tested.
 import * as v from 'valibot';
 import { bytewise } from '../base/text.ts';
 
-/**
- * A valibot schema, or an action in its pipe: the properties that are read when walking through it.
- */
+/** A valibot schema, or an action in a pipe: the properties that viewlog reads. */
 export interface SchemaPart {
   readonly type: string;
   /** The first item is the schema itself, and may be a pipe. */
@@ -29,11 +27,11 @@ export interface SchemaPart {
 
 type Test = (text: string) => boolean;
 
-/** A string without escapes that a group of the expression captures. */
+/** A string without escapes, captured by a group of the expression. */
 interface Group {
   /** `p`, `content.templateId` */
   readonly path: string;
-  /** The string is valid if all of them hold. */
+  /** The string is valid if all tests pass. */
   readonly tests: readonly Test[];
 }
 
@@ -43,24 +41,24 @@ interface Pattern {
   readonly groups: readonly Group[];
 }
 
-// JSON.stringify writes these unescaped. JSON.parse gets everything else: other escapes, fractions,
-// exponents, numbers of more than 15 digits. No two parts match the same text, or an attacker could
-// make the expression try all combinations.
+// JSON.stringify writes CHARACTERS unescaped. JSON.parse handles what no pattern matches: other
+// escapes, fractions, exponents, numbers of more than 15 digits. No two parts match the same text,
+// or an attacker could make the expression try all combinations.
 const CHARACTERS = String.raw`[^"\\\x00-\x1f]*`;
 const ASCII = String.raw`[^"\\\x00-\x1f\x7f-\xff]*`;
 const STRING = String.raw`"${CHARACTERS}(?:\\["\\bfnrt]${CHARACTERS})*"`;
 const INTEGER = '(?:0|-?[1-9][0-9]{0,14})';
 
-/** U+2028 and U+2029, which JSON.stringify doesn't escape and a stored line must not have. */
+/** U+2028 and U+2029: JSON.stringify doesn't escape them, and no stored line may contain them. */
 const SEPARATORS = ['\u00e2\u0080\u00a8', '\u00e2\u0080\u00a9'] as const;
 
 /**
- * Finds objects that need not be parsed: valid ones, spelt just as `JSON.stringify` would spell
- * what the schema makes of them.
+ * Compiles a function that recognises objects which need not be parsed: valid objects, spelt
+ * exactly as `JSON.stringify` spells the schema's output.
  * @param schema the schema of an object.
- * @param key a required string field of it that has conditions.
- * @returns a function of a text with one character per byte of UTF-8. It returns the field's value,
- *   or `undefined` if the text must be parsed.
+ * @param key a required string field of the schema, with conditions.
+ * @returns a function that takes a text with one character per byte of UTF-8. The function returns
+ *   the field's value, or `undefined` if the text must be parsed.
  */
 export function compileMatcher(schema: object, key: string): (text: string) => string | undefined {
   const { source, groups } = patternOf(schema) ?? unnamed('');
@@ -83,8 +81,8 @@ export function compileMatcher(schema: object, key: string): (text: string) => s
 /**
  * Returns a pattern of a schema's values, spelt as `JSON.stringify` spells them. `undefined`: not
  * supported, parse instead.
- * @param captured the paths of the strings to capture, of values that are known to be valid.
- *   Without it, all strings with conditions are captured, for the caller to test.
+ * @param captured the paths of the strings to capture, if the values are known to be valid. By
+ *   default, all strings with conditions are captured, and the caller must test them.
  */
 export function patternOf(
   schema: object,
@@ -92,7 +90,7 @@ export function patternOf(
   path = '',
 ): Pattern | undefined {
   const part = schema as SchemaPart;
-  // The schema supplies or changes a value, which no pattern can express.
+  // A default or a fallback changes the value, which no pattern can express.
   if (part.default !== undefined || part.fallback !== undefined) return undefined;
   const actions = actionsOf(part);
   if (part.type === 'string') return stringPattern(actions, path, captured);
@@ -108,7 +106,7 @@ export function patternOf(
 
 const unnamed = (source: string): Pattern => ({ source, groups: [] });
 
-/** Returns what a pipe, or a pipe in a pipe, does after its schema. */
+/** Returns the actions that follow the schema in a pipe, nested pipes included. */
 const actionsOf = ({ pipe = [] }: SchemaPart): readonly SchemaPart[] =>
   pipe.flatMap((item, i) => (i === 0 ? actionsOf(item) : item));
 
@@ -131,7 +129,10 @@ function stringPattern(
 const holdsForBytes = ({ type }: SchemaPart): boolean =>
   type === 'non_empty' || type === 'max_length' || type === 'starts_with';
 
-/** Calling these directly, past valibot, saves 2% of the time of a view. */
+/**
+ * Returns a condition as a function, because calling it through valibot takes 2% more time per
+ * view.
+ */
 function testOf({ type, requirement }: SchemaPart): Test | undefined {
   if (type === 'check') return requirement as Test;
   if (type === 'regex') return (text) => (requirement as RegExp).test(text);
@@ -142,7 +143,10 @@ function testOf({ type, requirement }: SchemaPart): Test | undefined {
   return (text) => text.startsWith(start);
 }
 
-/** Returns the pattern of an array; without a pattern for its items, that of an empty array. */
+/**
+ * Returns the pattern of an array. If no pattern can match the items, returns the pattern of an
+ * empty array.
+ */
 function arrayPattern(
   part: SchemaPart,
   actions: readonly SchemaPart[],
@@ -150,7 +154,7 @@ function arrayPattern(
   captured: ReadonlySet<string> | undefined,
 ): Pattern | undefined {
   const item = actions.length === 0 ? patternOf(part.item!, captured, `${path}[]`) : undefined;
-  // A group that is repeated captures only its last item.
+  // A repeated group would capture only the last item.
   if (item?.groups.length === 0) {
     return unnamed(String.raw`\[(?:${item.source}(?:,${item.source})*)?\]`);
   }
@@ -159,7 +163,7 @@ function arrayPattern(
   return canBeEmpty ? unnamed(String.raw`\[\]`) : undefined;
 }
 
-/** A comma follows each field before the first required one, and precedes each after it. */
+/** A comma follows each field before the first required field, and precedes each field after it. */
 function objectPattern(
   { entries = {} }: SchemaPart,
   path: string,

@@ -13,8 +13,8 @@ export interface StorableView {
   /** The view's `p`. */
   readonly project: string;
   /**
-   * Its fields as JSON text on one line, in UTF-8 and in the schema's order. Lone surrogates are
-   * replaced by U+FFFD, because UTF-8 can't encode them. U+2028 and U+2029 are escaped, because
+   * The view's fields as JSON text on one line, in UTF-8 and in the schema's order. Lone surrogates
+   * are replaced by U+FFFD, because UTF-8 can't encode them. U+2028 and U+2029 are escaped, because
    * some readers treat them as line ends.
    */
   readonly fields: Uint8Array;
@@ -36,9 +36,10 @@ export const readView = (text: string): StorableView | Refusal =>
   readByPattern(Buffer.from(text)) ?? parseView(text);
 
 /**
- * Reads a request's body without parsing it, if it is spelt exactly like the stored line. Its own
- * bytes are then stored; decoding and encoding them again would cost 5% of all speed on Node.
- * @returns `undefined` if the body must be parsed: it may be valid or not.
+ * Reads a request's body without parsing it, if the body is spelt exactly like the stored line. The
+ * body's own bytes are then stored: decoding and encoding them would slow viewlog down by 5% on
+ * Node.
+ * @returns `undefined` if only parsing can show whether the body is valid.
  */
 export function readByPattern(body: Uint8Array): StorableView | undefined {
   if (body.length > PATTERN_BYTES_MAX) return undefined;
@@ -46,7 +47,7 @@ export function readByPattern(body: Uint8Array): StorableView | undefined {
   return project !== undefined && isUtf8(body) ? { project, fields: body } : undefined;
 }
 
-/** Parses and validates a body. A long one with thousands of faults takes milliseconds. */
+/** Parses and validates a body. A long body with thousands of faults takes milliseconds. */
 export function parseView(text: string): StorableView | Refusal {
   let value: unknown;
   try {
@@ -59,10 +60,10 @@ export function parseView(text: string): StorableView | Refusal {
   return { project: output.p, fields: Buffer.from(storedText(output)) };
 }
 
-/** An escape that JSON.stringify writes; the long ones are those of lone surrogates. */
+/** Matches the whole escape of a lone surrogate, and the first two characters of other escapes. */
 const ESCAPE = /\\(?:ud[89a-f]..|.)/g;
 
-/** Returns what JSON.stringify makes of the value, without characters that a line must not have. */
+/** Returns a value as JSON text, without the characters that no stored line may contain. */
 function storedText(value: unknown): string {
   const text = JSON.stringify(value);
   const wellFormed = text.includes('\\ud')

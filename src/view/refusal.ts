@@ -1,9 +1,9 @@
 interface RefusalRow {
   readonly status: number;
   readonly title: string;
-  /** Header fields of its answer beyond those of every refusal. */
+  /** Header fields that the answer has besides those of every refusal. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** True: the view goes to the file of refused views, because its cause can be fixed. */
+  /** True: the view goes to the refused file, because the cause of the refusal can be fixed. */
   readonly isStored?: true;
 }
 
@@ -45,24 +45,25 @@ export interface Issue {
   readonly received: string;
 }
 
-/** Why a view was refused: a value, because clients cause it. */
+/** The reason for refusing a view: a value, because clients cause refusals. */
 export interface Refusal {
   readonly code: RefusalCode;
   /** The fault and its fix, for the page's developer. */
   readonly detail: string;
   readonly issues?: readonly Issue[];
   readonly retryAfterSeconds?: number;
-  /** The size, if known: of a body or line that is too large, or of the part that arrived. */
+  /**
+   * The size, if known, of a body or line that is too large, or of the part of a body that arrived.
+   */
   readonly bytes?: number;
-  /** The project's limit of views per minute, if that is the reason. */
+  /** The project's limit of views per minute, if the limit is the reason. */
   readonly limit?: number;
-  /** The project that the view names, if that is an id. */
+  /** The project that the view names, if `p` has the form of an id. */
   readonly project?: string;
 }
 
 export const isRefusal = (value: object): value is Refusal => 'code' in value && 'detail' in value;
 
-/** Returns a refusal. Called by the check that finds its reason. */
 export const refusal = (code: RefusalCode, detail: string, more?: Partial<Refusal>): Refusal => ({
   code,
   detail,
@@ -71,7 +72,7 @@ export const refusal = (code: RefusalCode, detail: string, more?: Partial<Refusa
 
 /**
  * Returns the refusal of a body, or of the line it would become, that exceeds the limit.
- * @param bytes its size; `undefined` if it wasn't read to its end.
+ * @param bytes the size; `undefined` if the body wasn't read to its end.
  */
 export const tooLarge = (bytes: number | undefined, bytesMax: number, what = 'body'): Refusal =>
   refusal(

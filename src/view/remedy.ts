@@ -1,19 +1,19 @@
-// The fix of a refusal, as a value: the status page, the doctor and `explain` each word it in their
-// own way, as a sentence or as a command. Nothing here is quoted for a shell.
+// The fix of a refusal, as a value: the status page, the doctor and `explain` each word the fix in
+// their own way, as a sentence or as a command. No value here is quoted for a shell.
 import { LIMITS } from '../base/limits.ts';
 import { LARGEST_MAX_VIEW_BYTES, STAMP_BYTES } from './line.ts';
 import type { RefusalCode } from './refusal.ts';
 
-/** The fix of a refusal: its kind and what it needs. */
+/** The fix of a refusal: its kind, and the values that its wording needs. */
 export type Remedy =
   /**
-   * Activate the project, or add this origin to it. An inactive project may need the origin too, or
-   * its views stay refused. `replay` then sends the stored refused views.
+   * Activate the project, or add this origin to the project. An inactive project may need the
+   * origin too; otherwise its views stay refused. `replay` then sends the stored refused views.
    */
   | { readonly kind: 'activate' | 'add-origin'; readonly origin: string | undefined }
   /**
-   * The busiest full minute had `sent` views. Either is `undefined` until a full minute shows how
-   * many are sent.
+   * `sent` views came in the busiest full minute; `viewsPerMinute` is the limit to set. Either is
+   * `undefined` until a full minute shows how many views are sent.
    */
   | {
       readonly kind: 'raise-limit';
@@ -27,13 +27,13 @@ export type Remedy =
   /** The views come without an Origin header, which this project requires. */
   | { readonly kind: 'send-origin' }
   /**
-   * Bodies arrive late or cut off: a proxy's limit on a body's size or time, or the network. A proxy
-   * should let this many bytes pass.
+   * Bodies arrive late or cut off: a proxy limits their size or time, or the network is at fault. A
+   * proxy should let bodies of `bodyBytes` pass.
    */
   | { readonly kind: 'check-proxy'; readonly bodyBytes: number }
   /** No command works until the obstacle is gone. */
   | { readonly kind: 'wait'; readonly obstacle: Obstacle }
-  /** The cause is gone: views are no longer refused for it. */
+  /** The cause is gone, and refuses no more views. */
   | { readonly kind: 'fixed' }
   /** There is no fix to print. */
   | { readonly kind: 'none' };
@@ -47,20 +47,22 @@ export type Obstacle = 'projects-file' | 'storage' | 'directory';
 /** The facts about refused views of one code. */
 export interface Refused {
   readonly code: RefusalCode;
-  /** The entry in the projects file of the id that they name; `undefined` if it isn't listed. */
+  /**
+   * The projects file's entry for the id that the views name; `undefined` if the id isn't listed.
+   */
   readonly project?: ProjectNow | undefined;
   readonly obstacle?: Obstacle | undefined;
-  /** The Origin header of the views, if they have one. */
+  /** The views' Origin header, if the views have one. */
   readonly origin?: string | undefined;
-  /** The limit of views per minute that refused the latest of them. */
+  /** The limit of views per minute that the latest refused view exceeded. */
   readonly limit?: number | undefined;
-  /** Accepted views, and those that this limit refused, in the busiest full minute. */
+  /** The views in the busiest full minute: accepted, or refused because of this limit. */
   readonly sentPerMinute?: number | undefined;
   /** The size of the body or line that is too large. */
   readonly bytes?: number | undefined;
   /** `--max-view` */
   readonly viewBytesMax: number;
-  /** True: the bodies end before their JSON does. */
+  /** True: the bodies end before their JSON is complete. */
   readonly isCut?: boolean;
 }
 
@@ -70,7 +72,7 @@ interface ProjectNow {
   allowsOrigin(origin: string | undefined): boolean;
 }
 
-/** Other codes are the page's fault. */
+/** For other codes, the page is at fault. */
 const REMEDIES: Readonly<Partial<Record<RefusalCode, (refused: Refused) => Remedy>>> = {
   'malformed-json': (refused) => (refused.isCut ? proxyRemedy(refused) : { kind: 'fix-page' }),
   'project-not-activated': activation,
@@ -83,15 +85,15 @@ const REMEDIES: Readonly<Partial<Record<RefusalCode, (refused: Refused) => Remed
   'storage-unavailable': () => ({ kind: 'fixed' }),
 };
 
-/** Returns what fixes these refusals, by what is true now. */
+/** Returns the fix of these refusals in the present state of viewlog. */
 export const remedyOf = (refused: Refused): Remedy =>
   REMEDIES[refused.code]?.(refused) ?? { kind: 'fix-page' };
 
-// Anyone can choose an Origin header, and origins end up in commands, so only plain ones pass: no
-// "null", nothing that a shell interprets.
+// Anyone can choose an Origin header, and origins end up in commands, so only plain origins pass:
+// not "null", and no character that a shell interprets.
 const PLAIN_ORIGIN = /^https?:\/\/[a-z0-9.-]+(:\d+)?$/;
 
-/** Makes the project active and allows the origin, as far as either is missing. */
+/** Returns the fix that activates the project, allows the origin, or both. */
 function activation({ code, project, origin, obstacle }: Refused): Remedy {
   const isActive = project?.active === true;
   const isAllowed = project?.allowsOrigin(origin) === true;
@@ -105,28 +107,30 @@ function activation({ code, project, origin, obstacle }: Refused): Remedy {
 }
 
 /**
- * Raises a limit to twice what was sent in the busiest minute of the clock: any sixty seconds are in
- * two such minutes.
+ * Returns the fix that raises a limit to twice the views of the busiest clock minute, because any
+ * sixty seconds lie within two clock minutes.
  */
 function limitRemedy({ project, limit: then = 0, sentPerMinute: sent, obstacle }: Refused): Remedy {
   const limit = project?.maxViewsPerMinute;
-  // A project that isn't active is refused for that now.
+  // Views of an inactive project are now refused because it is inactive.
   if (limit === undefined || !project?.active || limit > then) return { kind: 'fixed' };
   if (obstacle !== undefined) return { kind: 'wait', obstacle };
-  // Less was sent in the minutes that are over than the limit admits: the busiest one is running.
+  // If no full minute explains the refusals, the busiest minute isn't over yet.
   const viewsPerMinute = sent !== undefined && 2 * sent > limit ? 2 * sent : undefined;
   return { kind: 'raise-limit', limit, sent, viewsPerMinute };
 }
 
-/** A proxy that passes on a little more than `--max-view` lets viewlog refuse with a reason. */
+/**
+ * A proxy that passes on a little more than `--max-view` lets viewlog refuse a view with a reason.
+ */
 function proxyRemedy({ viewBytesMax }: Refused): Remedy {
   return { kind: 'check-proxy', bodyBytes: viewBytesMax + LIMITS.drainBytesMax };
 }
 
-/** Raises `--max-view` to the next power of two that the line fits into, if that is allowed. */
+/** Returns the fix that raises `--max-view` to the next power of two into which the line fits. */
 function sizeRemedy({ bytes, viewBytesMax }: Refused): Remedy {
   if (bytes === undefined) return { kind: 'none' };
-  // The line has these bytes more than the body.
+  // The line is longer than the body by these bytes.
   const needed = bytes + STAMP_BYTES;
   if (needed <= viewBytesMax) return { kind: 'fixed' };
   if (needed > LARGEST_MAX_VIEW_BYTES) return { kind: 'fix-page' };

@@ -6,13 +6,13 @@ import type { SchemaPart } from './pattern.ts';
 import type { Issue, Refusal } from './refusal.ts';
 import { PROJECT_ID, ViewSchema } from './view-schema.ts';
 
-// Valibot would word every fault of a body that has thousands, but only one unknown field of each
-// object. So this walks through objects and arrays itself, words the first 50 faults and counts the
-// rest. Valibot judges the values that have neither fields nor typed items.
+// Valibot would word every fault of a body with thousands of faults, but only one unknown field per
+// object. So viewlog walks through objects and arrays itself, words the first 50 faults, and counts
+// the rest. Valibot judges the values that have neither fields nor typed items.
 
 /**
- * Returns the refusal of a value that isn't a view. The faults are in the order in which the view
- * has them; missing fields come after the others of their object.
+ * Returns the refusal of a value that isn't a view. The faults are in the order of the view's
+ * fields; missing fields follow the other faults of their object.
  */
 export function invalidView(value: unknown): Refusal {
   const issues: Issue[] = [];
@@ -35,13 +35,16 @@ export function invalidView(value: unknown): Refusal {
 /** `"mb" must be an integer; received the string "12".` */
 function sentence({ field, message, received }: Issue): string {
   const text = `${field === '' ? 'The view' : `"${field}"`} ${message}`;
-  // A number in quotes looks like the number that it should be.
+  // Without these words, a number in quotes would look like the expected number.
   const found = received.startsWith('"') ? `the string ${received}` : received;
   if (message.startsWith('must')) return `${text}; received ${found}.`;
   return text.endsWith('?') ? text : `${text}.`;
 }
 
-/** Yields the faults of a value, each as a function that words it: only the first are worded. */
+/**
+ * Yields each fault of a value as a function that words it, because only the first faults are
+ * worded.
+ */
 function* faultsOf(value: unknown, part: SchemaPart, field: string): Generator<() => Issue> {
   const schema = part.wrapped ?? part;
   let isSound = true;
@@ -87,7 +90,7 @@ function* faultsInside(
   }
 }
 
-/** @param value what was received; `undefined` if nothing. */
+/** @param value the received value; `undefined` if the field is missing. */
 function issueOf(path: string, message: string, expected: string, value: unknown): Issue {
   const field = clip(path, LIMITS.quoteLengthMax);
   return { field, message, expected, received: receivedOf(value) };

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { LIMITS } from '../base/limits.ts';
 
-// The view, and the only list of its fields: names, types and order. Each schema's message says
-// what is expected, as a noun, so the fault of a missing field can use it too.
+// The view, and the only list of its fields: names, types and order. Each schema's message names
+// the expected value with a noun, so that the fault of a missing field can use the message too.
 
 /** The form of a project's id, in a view, in the projects file and on the command line. */
 export const PROJECT_ID = /^[0-9]{1,20}$/;
@@ -41,10 +41,10 @@ const timestamp = v.pipe(
   v.check(dayExists, 'day that exists'),
 );
 
-/** The first test settles most days. Every view passes here, and `Date` takes longer. */
+/** Tests the day's number first: every view passes here, and `Date` takes longer. */
 function dayExists(text: string): boolean {
   const day = Number(text.slice(8, 10));
-  // 30 February is parsed as 2 March, or not at all.
+  // `Date` reads 30 February as 2 March, or not at all.
   return day < 29 || new Date(text).getUTCDate() === day;
 }
 
