@@ -14,7 +14,7 @@ import { collectorAddress, defineCommand } from './command.ts';
 
 const SOON = '; a running viewlog applies the change within 2 seconds';
 
-/** Lists a project, or changes a listed one, and makes it active. */
+/** Adds a project to the projects file, or changes a listed one, and makes the project active. */
 export const activate = defineCommand({
   name: 'activate',
   operands: 'ID',
@@ -68,7 +68,7 @@ export const activate = defineCommand({
   },
 });
 
-/** Makes a project inactive. It stays listed. */
+/** Makes a project inactive. The project stays listed. */
 export const deactivate = defineCommand({
   name: 'deactivate',
   operands: 'ID',
@@ -116,7 +116,10 @@ function rulesOf({ origins, maxViewsPerMinute: limit }: ProjectEntry): string {
   return `active, ${from}, ${rate}`;
 }
 
-/** Behind a proxy as in our examples, pages send to their own origin. */
+/**
+ * Returns the address that pages send views to: behind the proxies of the examples, their own
+ * origin.
+ */
 function viewsUrl({ origins = [] }: Pick<ProjectEntry, 'origins'>, address: string): string {
   const site = origins.find((origin) => /^https:\/\/[^*]+$/i.test(origin));
   return site === undefined ? address : originKey(site);

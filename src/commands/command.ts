@@ -31,7 +31,7 @@ import { PROJECT_ID } from '../view/view-schema.ts';
 
 /** A command's output. */
 export interface Output {
-  /** Prints the result on stdout, with a newline after it. */
+  /** Prints the result and a newline on stdout. */
   readonly print: (text: string) => void;
   /** Prints a hint on stderr. */
   readonly note: (text: string) => void;
@@ -40,27 +40,32 @@ export interface Output {
 
 /** The parameters of a command, besides its settings. */
 export interface Invocation extends Output {
-  /** This process as its options describe it, for the commands that it prints. */
+  /** This process as its options describe it, for the commands that viewlog prints. */
   readonly self: Announced;
-  /** Returns this command line as that user would run it; `undefined` if it contains a secret. */
+  /**
+   * Returns this command line as that user would run it; `undefined` if the line contains a secret.
+   */
   readonly asOwner: AsOwner;
 }
 
-/** A command of the command line; `K` are the options that it takes. */
+/** A command of viewlog; `K` are the names of its options. */
 export interface Command<K extends OptionName = OptionName> {
   readonly name: string;
-  /** The help's usage: in brackets if optional, with `…` if there may be several. */
+  /**
+   * The operands in the help's usage line: in brackets if optional, with `…` if there may be
+   * several.
+   */
   readonly operands?: string;
   readonly summary: string;
   /** Command lines that work when pasted. */
   readonly examples: readonly [string, ...string[]];
   readonly options: readonly K[];
-  /** Help for options that do something else here than in `serve`. */
+  /** Help for options whose effect isn't the same as in `serve`. */
   readonly optionHelp?: Partial<Record<K, string>>;
-  /** True: runs until it is stopped, and handles signals from its first line on. */
+  /** True: the command runs until it is stopped, and handles signals from its first line on. */
   readonly isService?: true;
   /**
-   * Gets exactly the options that the command takes.
+   * Runs the command. `settings` contains exactly the options that the command takes.
    * @throws {Fatal} with the exit code.
    */
   run(
@@ -109,7 +114,7 @@ export function readCommand<K extends OptionName>(
 
 /**
  * Returns how to run a command that failed because this user isn't allowed to read a file;
- * `undefined` if that wasn't the cause, or no other user is known.
+ * `undefined` if the failure had another cause, or the file's owner is unknown.
  */
 export async function readAccess(cause: unknown, asOwner: AsOwner): Promise<string | undefined> {
   if (errnoOf(cause) !== 'EACCES') return undefined;
@@ -126,7 +131,7 @@ function selfOf(
   chosen: Chosen,
 ): Announced {
   const role = name === 'archive' ? 'archive' : 'collector';
-  // An edit of a projects file elsewhere has no data directory.
+  // A command that edits a projects file elsewhere doesn't know the data directory.
   const isDefault =
     !options.includes('min-free') &&
     data === OPTIONS.data.fallback &&
@@ -141,8 +146,9 @@ function selfOf(
 }
 
 /**
- * Returns the address of the running collector that uses these files; if none is known to run, the
- * address that the options give it. `isRunning` is `undefined` if this user isn't allowed to ask.
+ * Returns the address of the running collector that uses these files; if no collector is known to
+ * run, the address that the options choose. `isRunning` is `undefined` if this user isn't allowed
+ * to ask.
  */
 export async function collectorAddress(
   options: Address & { readonly data: string; readonly projects: string },
@@ -157,7 +163,7 @@ export async function collectorAddress(
   return { address: ownAddress(options), isRunning };
 }
 
-/** Returns lines of columns, for a terminal. Every row has a text for each column. */
+/** Aligns rows in columns for a terminal. Every row must have a text for each column. */
 export function tableOf(rows: readonly (readonly string[])[], indent = '  '): string[] {
   const columns = rows[0]!.map((_, i) => {
     const texts = rows.map((row) => row[i]!.trimEnd());

@@ -33,7 +33,7 @@ export const doctor = defineCommand({
   },
 });
 
-/** Returns a line; a fix with commands has lines of its own below it. */
+/** Returns a finding as one line. Commands that fix the finding follow on lines of their own. */
 function lineOf({ check, state, what, fix }: Finding): string {
   const finding = `${state.padEnd(INDENT.length - 2)}  ${check}: ${what}`;
   if (fix?.includes('\n')) return `${finding}.\n${fix}`.replaceAll('\n', `\n${INDENT}`);

@@ -30,7 +30,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   clickhouse: 'a ClickHouse table for the views, and how to load it',
 };
 
-/** The names of the values, options among them, that went into a file. */
+/** The names of the values, options included, that a printed file uses. */
 type Used = ReadonlySet<string>;
 
 /** Prints a file for another program, filled in with this installation's settings. */
@@ -55,7 +55,7 @@ export const example = defineCommand({
     }
     const last = await knownStart(asked, name === 'archive' ? 'archive' : 'collector');
     const { status } = last?.chosen ?? {};
-    // No program can ask a status server that is off, so the option counts as given.
+    // No program can ask a status server that is off, so `--status off` counts as given.
     const chosen = status?.text === 'off' ? { status, ...asked.chosen } : asked.chosen;
     const self = { ...asked, chosen };
     const installation = await readInstallation(settings, self);
@@ -73,9 +73,9 @@ export const example = defineCommand({
 });
 
 /**
- * Returns a template with each `<<name>>` replaced by its value, or by the template of
- * that name. A line with a list is repeated for each item. A line that begins with `<<?name>>` is
- * left out if that value is empty.
+ * Returns a template with each `<<name>>` replaced by its value, or by the template of that name. A
+ * line with a list is repeated for each item. A line that begins with `<<?name>>` is left out if the
+ * value of `name` is empty.
  * @throws {Fatal} exit 64 if there is no such file for these settings.
  */
 function fill(example: string, installation: Installation, template = example): string {
@@ -107,7 +107,9 @@ function noting(installation: Installation, used: Set<string>): Installation {
   return noted({ ...installation, settings: noted(settings), texts: noted(texts) });
 }
 
-/** Returns how the viewlog of this data directory runs, or last ran, if it is known. */
+/**
+ * Returns how the viewlog of this data directory runs, or last ran; `undefined` if that is unknown.
+ */
 async function knownStart({ data }: Announced, role: string): Promise<Announced | undefined> {
   if (data === undefined) return undefined;
   const holder = await askHolder(data).catch(() => undefined);
@@ -115,7 +117,10 @@ async function knownStart({ data }: Announced, role: string): Promise<Announced 
   return found?.role === role ? found : undefined;
 }
 
-/** Warns about options of the last start that the printed file uses, and lacks. */
+/**
+ * Warns about options of the last start that would change the printed file, but that the file
+ * lacks.
+ */
 function warningAboutOptions(
   name: string,
   self: Announced,
@@ -138,7 +143,9 @@ function warningAboutOptions(
   return `${where} had options that this file lacks. To include them: ${again}`;
 }
 
-/** Warns about files whose content the printed file would use, if this user could read them. */
+/**
+ * Warns about files that this user can't read, although the printed file depends on their content.
+ */
 function warningAboutAccess(
   { dir, settings, owner }: Installation,
   used: Used,

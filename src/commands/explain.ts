@@ -18,8 +18,8 @@ import { printable, shellQuoted } from '../base/text.ts';
 import { defineCommand } from './command.ts';
 
 /**
- * Says what `POST /view` would answer to a view and why, from the collector's own code, and stores
- * nothing. Exit 0 if it would be accepted, 65 if it would be refused.
+ * Prints how `POST /view` would answer a view, and why. Runs the collector's own checks, and stores
+ * nothing. Exit 0 if the view would be accepted, 65 if the view would be refused.
  */
 export const explain = defineCommand({
   name: 'explain',
@@ -67,11 +67,11 @@ async function readInput(file: string): Promise<Buffer> {
   }
 }
 
-/** The status and code, the detail, and each fault on a line. */
+/** Returns the status and code, the detail, and each fault on a line of its own. */
 function describe({ code, detail, issues = [] }: Refusal): string {
   const answer = `${REFUSALS[code].status} ${code}: ${printable(detail, 1000)}`;
   if (issues.length === 0) return answer;
-  // "issues" is what the detail calls them.
+  // The detail calls the faults "issues".
   return [answer, 'issues:', ...issues.map((issue) => `  ${faultWords(issue)}`)].join('\n');
 }
 

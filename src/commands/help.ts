@@ -11,7 +11,7 @@ import { type Command, defineCommand, tableOf } from './command.ts';
 
 /**
  * `viewlog help [COMMAND|TOPIC]`.
- * @param commands all commands, this one included, so it is called when the command runs.
+ * @param commands returns all commands, `help` included, so it can be called only when `help` runs.
  */
 export const helpOn = (commands: () => readonly Command[]): Command =>
   defineCommand({
@@ -88,7 +88,8 @@ function commandPage(command: Command): string {
   const rows = options.map((option) => {
     const { value, help, fallback } = OPTIONS[option];
     const shown = value === '' || !fallback ? '' : ` (default: ${fallback})`;
-    // Only options that share their flag with another one have another variable than usual.
+    // The variable's name follows from the flag, unless the option shares its flag with another
+    // option.
     const isUsual = flagOf(option) === option;
     const variable = isUsual ? '' : ` (variable: ${envName(option) ?? 'none'})`;
     return [`--${flagOf(option)} ${value}`, `${optionHelp?.[option] ?? help}${shown}${variable}`];

@@ -22,7 +22,7 @@ export const projects = defineCommand({
   },
 });
 
-/** Checks the projects file. Its error has all faults. */
+/** Checks the projects file. The error lists all faults. */
 export const check = defineCommand({
   name: 'check',
   summary: 'checks the projects file',

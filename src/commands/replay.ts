@@ -12,7 +12,7 @@ import { collectorAddress, defineCommand } from './command.ts';
 
 /**
  * Sends refused views that would be accepted now to a running collector. Exit 65 if it is unknown
- * whether a view was stored, 69 if it couldn't finish.
+ * whether a view was stored, 69 if the replay couldn't finish.
  */
 export const replay = defineCommand({
   name: 'replay',
@@ -32,7 +32,7 @@ export const replay = defineCommand({
     if (wrong !== undefined) {
       throw new Fatal(EXIT.usage, `replay needs a file of refused views, not "${echo(wrong)}"`);
     }
-    // The first signal ends it after the view that is being sent.
+    // The first signal ends the replay after the view that it is sending.
     const stopping = new AbortController();
     signals.onStop(() => stopping.abort());
     const isCertain = await replayFiles(files, {
@@ -56,9 +56,9 @@ export const replay = defineCommand({
 });
 
 /**
- * Returns the address that was chosen, or that of the collector that holds the data directory.
- * Another one would get the views.
- * @throws {Fatal} exit 69 if no collector holds it.
+ * Returns the address that the options choose, or that of the collector that holds the data
+ * directory. At the default address, another collector could get the views.
+ * @throws {Fatal} exit 69 if no collector holds the directory.
  */
 async function addressOf(
   settings: Settings<'host' | 'port' | 'data' | 'projects'>,

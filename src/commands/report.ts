@@ -18,7 +18,7 @@ import { defineCommand } from './command.ts';
 
 const COLUMNS_MAX = 110;
 
-/** Adds up the views of the data directory, or of these files, as text, JSON or a page. */
+/** Adds up the views of the data directory, or of the named files, as text, JSON or a page. */
 export const report = defineCommand({
   name: 'report',
   operands: '[FILE…]',
@@ -83,7 +83,10 @@ function systemTimeZone(): string {
   throw new Fatal(EXIT.usage, `${fault}; set TZ or --time-zone to one, such as Europe/Oslo or UTC`);
 }
 
-/** A report works without the projects file, which need not be where the views are. */
+/**
+ * Returns the listed projects; none if the projects file is missing or faulty, because a report
+ * works without it.
+ */
 async function listedIn(path: string, log: Log): Promise<readonly ProjectEntry[]> {
   const reading = await readProjectsFile(path);
   if ('file' in reading) return reading.file.projects;

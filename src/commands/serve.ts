@@ -4,7 +4,6 @@ import { serve as runCollector } from '../serve.ts';
 import { SERVE_OPTIONS, type ServeSettings } from '../settings.ts';
 import { defineCommand } from './command.ts';
 
-/** The commands that run until they are stopped. */
 export const serve = defineCommand({
   name: 'serve',
   summary: 'runs the collector (the default)',

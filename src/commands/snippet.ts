@@ -15,8 +15,8 @@ import { collectorAddress, defineCommand } from './command.ts';
 const BYTES_MAX = 2000;
 
 /**
- * Prints the script for a project's pages. It prints the script of an unlisted project too, because
- * pages may be ready before the collector is.
+ * Prints the script for a project's pages. The project need not be listed, because pages may be
+ * ready before the collector is.
  */
 export const snippet = defineCommand({
   name: 'snippet',
@@ -33,10 +33,10 @@ export const snippet = defineCommand({
     const { projects: path, campaigns } = settings;
     const url = settings.url ?? viewUrl.read((await collectorAddress(settings)).address);
     if (url === undefined) throw new Fatal(EXIT.usage, "Browsers can't reach --host; give --url");
-    // In HTML these marks are comments; in XHTML they keep the script's `&&` from being faults.
+    // In HTML, the script reads these marks as comments. In XHTML, they allow `&&` in the script.
     const script = `/*<![CDATA[*/${scriptOf(id, url, campaigns)}/*]]>*/`;
     const element = `<script>${script}</script>`;
-    const excess = element.length + 1 - BYTES_MAX; // ASCII, and a newline
+    const excess = element.length + 1 - BYTES_MAX; // the script is ASCII; 1 is the newline
     if (excess > 0) {
       const much = plural(excess, 'character');
       throw new Fatal(EXIT.usage, `--url makes the script ${much} too long; use a shorter address`);
@@ -79,11 +79,13 @@ function problemsOf(reading: Parsed, id: string, path: string, fix: string): rea
   return [`Project ${id} ${what}, so its views are refused; run: ${fix}`];
 }
 
-/** Returns one line of ASCII text, all of which HTML reads as script. */
+/** Returns the script as one line of ASCII text that can't end its own element. */
 function scriptOf(id: string, url: string, keepsCampaigns: boolean): string {
   const script = builtTexts()[keepsCampaigns ? 'snippet --campaigns' : 'snippet']!;
   return script.replace('PROJECT', literal(id)).replace('VIEW_URL', () => literal(url));
 }
 
-/** Returns a string literal of JavaScript, without a `<`, which could begin the script's end tag. */
+/**
+ * Returns a string literal of JavaScript, without a `<`, which could begin the script's end tag.
+ */
 const literal = (text: string): string => JSON.stringify(text).replaceAll('<', String.raw`\u003c`);

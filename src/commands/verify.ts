@@ -10,7 +10,7 @@ import { Receipt } from '../verify/receipt.ts';
 import { verifyFile } from '../verify/verify-file.ts';
 import { defineCommand, type Output } from './command.ts';
 
-/** Checks that view files contain only what a collector writes. Exit 65 if one has a fault. */
+/** Checks that view files contain only what a collector writes. Exit 65 if a file has a fault. */
 export const verify = defineCommand({
   name: 'verify',
   operands: 'FILE…',

@@ -1,7 +1,9 @@
 import { LineSchema } from '../../view/line.ts';
 import type { SchemaPart } from '../../view/pattern.ts';
 
-/** The columns of a table for views, made from the line's schema, so no field is missing. */
+/**
+ * The columns of a table for views, made from the line's schema, so that the table lacks no field.
+ */
 export const COLUMNS = Object.entries(LineSchema.entries).map(([name, part]) => column(name, part));
 
 /** Returns a column's name, its type, and the expression that reads it from a line. */
@@ -16,7 +18,9 @@ function column(name: string, part: SchemaPart) {
   return { name, type, from: `JSONExtract(line, '${name}', '${type}')` };
 }
 
-/** ClickHouse reads a field that is missing in a line as 0, false or empty. */
+/**
+ * Returns a field's type in ClickHouse, which reads a field that a line lacks as 0, false or empty.
+ */
 function typeOf({ type, wrapped, entries, item }: SchemaPart): string {
   if (wrapped !== undefined) return typeOf(wrapped);
   if (item !== undefined) return `Array(${typeOf(item)})`;

@@ -10,7 +10,7 @@ import { OPTIONS, SERVE_OPTIONS, type ServeSettings } from '../../settings.ts';
 
 type ServeOption = keyof ServeSettings;
 
-/** The values that an example is filled in with: this viewlog, its settings, this machine. */
+/** The facts that fill in an example: this viewlog, its settings, this machine. */
 export type Installation = Awaited<ReturnType<typeof readInstallation>>;
 
 /** @throws {Fatal} exit 64 if a path has characters that a configuration file could misread. */
@@ -33,10 +33,13 @@ export async function readInstallation(given: ServeSettings, self: Announced) {
     /** `--data`; with a stream store, the projects file's directory. */
     dir,
     isDirMissing: stats === undefined,
-    /** The owner of `dir`; a guess if it doesn't exist. A user or group without a name is its id. */
+    /**
+     * The owner of `dir`; a guess if `dir` doesn't exist. An id stands for a user or group without
+     * a name.
+     */
     user: stats === undefined ? 'viewlog' : userName(stats.uid).replace('#', ''),
     group: stats === undefined ? 'viewlog' : groupName(stats.gid).replace('#', ''),
-    // The first id of a machine or an image.
+    // A machine or an image gives its first user this id.
     uid: stats?.uid ?? 1000,
     gid: stats?.gid ?? 1000,
     /** The account that owns `dir`. */
@@ -49,7 +52,9 @@ export async function readInstallation(given: ServeSettings, self: Announced) {
   };
 }
 
-/** Returns the host of the only site that is listed, if there is just one. */
+/**
+ * Returns the host of the listed site, or an example if the projects file doesn't list exactly one.
+ */
 async function siteOf(projects: string): Promise<string> {
   const reading = await readProjectsFile(projects);
   const listed = 'file' in reading ? reading.file.projects : [];
@@ -64,7 +69,7 @@ async function siteOf(projects: string): Promise<string> {
 /**
  * Returns the path if every template can contain it unquoted. The programs that read the files
  * disagree about quotes, so the templates use none.
- * @throws {Fatal} exit 64 if they would interpret a character of it.
+ * @throws {Fatal} exit 64 if those programs would interpret a character of the path.
  */
 export function plainPath(file: string): string {
   const [odd] = /[^\p{L}\p{N}/._@+=:-]/u.exec(file) ?? [];

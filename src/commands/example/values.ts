@@ -11,13 +11,13 @@ import { flagsOf, type Installation, plainPath, type Texts } from './installatio
 import { unreachable } from '../../installation/commands.ts';
 import { programWords, realPath } from '../../installation/installation.ts';
 
-/** A text; empty if there is nothing to say. A list has a line for each item. */
+/** The text that replaces `<<name>>`; empty if it isn't needed. A list fills one line per item. */
 export type Value = string | number | readonly string[];
 
 /** @throws {Fatal} exit 64 if an example with this value makes no sense with these settings. */
 type ValueOf = (installation: Installation, example: string) => Value;
 
-/** The options of a collector that an archive has too. */
+/** The options of a collector that an archive takes too. */
 const ARCHIVED = ['data', 'min-free', 'keep-days', 'status', 'status-token-file', 'log'] as const;
 
 /** The values of `<<name>>` in templates. Only those of the printed template are computed. */
@@ -42,7 +42,7 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   checkFlags: ({ texts }) => flagsOf(texts, ['data', 'projects']),
   secrets: (of) => secretsOf(of).join(', '),
   writable: ({ settings, dir }) => (settings.store === undefined ? dir : ''),
-  // A place that contains any of viewlog's files must stay visible.
+  // A directory that contains any of viewlog's files must stay visible.
   protectHome: (of) => (isAnyUnder(/^\/(home|root|run\/user)(\/|$)/, of) ? 'read-only' : 'yes'),
   privateTmp: (of) => (isAnyUnder(/^\/(var\/)?tmp(\/|$)/, of) ? 'no' : 'yes'),
   capability: (of) =>
@@ -98,7 +98,10 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   columnValues: () => COLUMNS.map(({ name, from }) => `  ${from} AS ${name}`).join(',\n'),
 };
 
-/** @throws {Fatal} exit 64 if the port is any free one, which another program can't know. */
+/**
+ * @throws {Fatal} exit 64 if the port is 0: another program can't know the port that the system
+ *   then chooses.
+ */
 function fixed(address: Address, flag: string): string {
   if (address.port > 0) return hostAndPort(address);
   const why = 'port 0 means a different free port at each start';
@@ -113,7 +116,10 @@ function statusAddress({ status }: Installation): string {
   throw new Fatal(EXIT.usage, `${why}; start it with an address, and give that here`);
 }
 
-/** nginx accepts this much more than --max-view, so that viewlog can refuse it with a reason. */
+/**
+ * nginx accepts this much more than --max-view, so that viewlog can refuse large views with a
+ * reason.
+ */
 const REFUSED_KIB = 64;
 
 /** Fluent Bit's buffer also holds the start of the next line. */
@@ -121,7 +127,10 @@ function bufferKiB({ settings }: Installation): number {
   return Math.max(64, Math.ceil((2 * settings['max-view']) / KiB));
 }
 
-/** Caddy asks for health at the host that views go to; no other host would answer. */
+/**
+ * Returns the status server's port if Caddy can check health there: Caddy asks only the host that
+ * it sends views to.
+ */
 function caddyHealthPort({ settings: { host }, status }: Installation): Value {
   const hosts = ['0.0.0.0', '::', host, fromOwnMachine(host)];
   return status !== undefined && hosts.includes(status.host) ? status.port : '';
@@ -133,14 +142,16 @@ function filesOf({ settings }: Installation): readonly string[] {
   return [projects, token, creds].filter((path) => path !== undefined);
 }
 
-/** @throws {Fatal} exit 64 if the service's user can't enter a directory on the way. */
+/**
+ * @throws {Fatal} exit 64 if the service's user can't enter a directory above a file of viewlog.
+ */
 function runCommand(of: Installation): string {
   const { settings, dir, program, runtime, owner } = of;
   const [projects = '', ...secrets] = filesOf(of);
   const why = owner && unreachable(owner, [runtime ?? '', program, dir, projects, ...secrets]);
   if (why !== undefined) throw new Fatal(EXIT.usage, `The service can't run: ${why}`);
   const written = settings.store === undefined ? [dir] : [];
-  // The settings' own paths are plain already.
+  // The paths in `settings` are already plain.
   const plain = { runtime: runtime && plainPath(runtime), file: plainPath(program) };
   return programWords([dir, dirname(projects), ...secrets], written, plain).join(' ');
 }
@@ -168,8 +179,8 @@ function socketAddress({ settings: { host, port }, runtime = 'node' }: Installat
 const newToken = (dir: string): string => `${dir}/status-token`;
 
 /**
- * Returns the settings that differ inside a container: it sees `dir` alone, as /data, and listens on every
- * address. The status server therefore needs a token.
+ * Returns the settings that differ inside a container: the container sees only `dir`, as /data, and
+ * viewlog listens on every address, so the status server needs a token.
  * @throws {Fatal} exit 64 if a file is elsewhere.
  */
 function changedInside({ settings, texts, status, dir }: Installation): Texts {

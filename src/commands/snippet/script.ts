@@ -1,6 +1,7 @@
 // The script that `viewlog snippet` prints for a project's pages. The build minifies it, and the
-// command replaces the names declared here by values. Every page loads every byte of it, so it is
-// terse, and has no `const`. Browsers older than 2021 can't parse it, and send nothing.
+// command replaces the names declared here by values. Every page loads every byte of the script, so
+// the script is terse, and uses no `const`. Browsers older than 2021 can't parse it, and send
+// nothing.
 
 /** The project's id. */
 declare const PROJECT: string;
@@ -29,7 +30,7 @@ interface NavigationEvent extends Event {
   let id = PROJECT;
   /** Why nothing is sent. */
   let why: string | false | undefined;
-  /** The page before the next view's; `ref` is the page before the current view's. */
+  /** The page before the next view's page; `ref` is the page before the current view's page. */
   let from: string;
   let ref: string;
   /** The first referrer of the visit. */
@@ -37,7 +38,7 @@ interface NavigationEvent extends Event {
   let path: string;
   let url: string;
   let byHand: ByHand | undefined;
-  /** When the current view began; 0 once it was sent. */
+  /** When the current view began; 0 once that view was sent. */
   let ld: Date | 0;
   /** For how long after `ld` the site may set the title. */
   let titleMs: number;
@@ -45,7 +46,7 @@ interface NavigationEvent extends Event {
   let oldTitle: string;
   /** The view's title, once it is known. */
   let pn: string | undefined;
-  /** The view that is on its way. */
+  /** The view that is being sent. */
   let body: string | undefined;
   let page = document;
   let where = location;
@@ -55,10 +56,13 @@ interface NavigationEvent extends Event {
   let globals = self as unknown as { readonly navigation?: NavigationApi; viewlog: unknown };
   let navigation = globals.navigation;
   let bodies: string[] = [];
-  // Not a property of the window, which has the page's elements by their ids.
+  // Not a property of the window, which also names the page's elements by their ids.
   let isHere = browser[key];
 
-  /** Sends one view at a time: a collector that hangs takes one of the site's six connections. */
+  /**
+   * Sends one view at a time: a collector that hangs then takes only one of the browser's six
+   * connections to the site.
+   */
   let post = (): unknown =>
     (body = bodies.shift()) &&
     fetch(VIEW_URL, {
@@ -81,7 +85,7 @@ interface NavigationEvent extends Event {
   let send = (began = ld, { pid, template } = browser[key]!): void => {
     ld = 0; // also if JSON can't express the view
     bodies.push(
-      // In the order of the stored line: the collector then need not parse the view.
+      // Fields in the order of the stored line, so that the collector need not parse the view.
       JSON.stringify({
         pn,
         pid: pid || path,
@@ -108,18 +112,21 @@ interface NavigationEvent extends Event {
     }
   };
 
-  /** Sends the view once the site has had its time to set the title, or when the page is left. */
+  /**
+   * Sends the view once the site has had time to set the title, or when the visitor leaves the
+   * page.
+   */
   let look = (isLeft?: unknown): void => {
     let canChange = (new Date() as never) - (ld as never) < titleMs;
-    // If it has no `slice`, `page.title` is an image or a form named `title`.
+    // `page.title` without `slice` is an image or a form named `title`.
     if (!(canChange && page.title == oldTitle)) pn = page.title.slice?.(0, 1e3);
-    // `loading` is the last of the states in the alphabet.
+    // Of all states, only `loading` sorts after `l`.
     if (!isLeft && (page.readyState > 'l' ? titleMs || !pn : canChange)) setTimeout(look, 100);
     else if (ld) send();
   };
 
   let begin = (waitMs: number, given?: ByHand): void => {
-    // With the title that was seen last: the new page may have set its own already.
+    // Sends the old view with the title seen last: the new page may already have set its own title.
     if (ld) send();
     ref = from;
     place();
@@ -151,8 +158,8 @@ interface NavigationEvent extends Event {
     let activation = navigation?.activation;
     from = page.referrer.split('?')[0]!;
     // After a reload or the back button, and when a discarded tab is shown again (`traverse`, the
-    // last type in the alphabet), browsers repeat the page's first referrer. If the site has them
-    // send none, the page before may still be known to be the site's.
+    // last type in the alphabet), browsers repeat the page's first referrer. If the site makes
+    // browsers send none, `activation` may still show that the page before was the site's.
     if (
       performance.navigation?.type ||
       (activation?.navigationType as string) > 't' ||
@@ -167,7 +174,7 @@ interface NavigationEvent extends Event {
         ? from
         : (storage.viewlog ?? from);
     } catch {
-      // The visitor, or a sandbox, allows no storage.
+      // The visitor or a sandbox forbids storage.
     }
     on('pagehide', (event) => {
       look(event);
@@ -189,10 +196,11 @@ interface NavigationEvent extends Event {
     }
   };
 
-  // A library that swaps a page's body runs its scripts again. Then only its attributes are new.
+  // A library that swaps a page's body runs its scripts again. Then only the attributes of the
+  // script's element are new.
   browser[key] = page.currentScript?.dataset || {};
   if (!isHere) {
-    // Counts readers, not the owner's work on the site.
+    // The site's owner can turn the script off in a browser, so that it counts only readers.
     try {
       why = localStorage.viewlog == 'off' && 'localStorage.viewlog';
     } catch {
