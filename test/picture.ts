@@ -19,7 +19,7 @@ const SITES = [
   { id: '1000003', name: 'Café Ørnen', viewsPerHour: 24 },
   { id: '1000004', name: 'Fjord Ferries', viewsPerHour: 150, origins: ['https://www.example.com'] },
 ];
-/** Its views have been refused since then: the shop has moved to an address that isn't listed. */
+/** A shop that has moved to an unlisted address: viewlog has refused its views since then. */
 const MOVED = { id: '1000004', origin: 'https://shop.example.com', agoMs: 1.2 * HOUR_MS };
 
 /** Returns a number from 0 to 1, the same for the same number. */

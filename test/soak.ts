@@ -18,7 +18,7 @@ const runtimes = [NODE, DENO, BUN].filter(isPresent);
 const faults: Record<string, (random: Random) => Promise<void>> = {
   simulated: (random) => simulateAll(random.below(1e9), 500),
 };
-// With a collector on each runtime at the same time, and an archive.
+// Runs a collector on each runtime and an archive at the same time.
 if (canRunNats()) {
   faults['cluster chaos'] = async (random) => void (await chaos(runtimes, random, 8, 30_000));
 }
@@ -39,7 +39,7 @@ for (const runtime of runtimes) {
 }
 
 const deadline = Date.now() + minutes * 60_000;
-// Each round is a test of its own, which cleans up behind it.
+// Each round is a separate test, which cleans up at its end.
 const ROUNDS_MAX = Math.ceil(minutes * 4) + 1;
 
 it.each(Array.from({ length: ROUNDS_MAX }, (_, i) => seed + i))('round %i', async (roundSeed) => {

@@ -1,7 +1,6 @@
-// Speed, measured side by side in one run: full load over keep-alive connections, in interleaved rounds.
-// BENCH_ROUNDS=5 BENCH_SECONDS=6 npm run bench
-// BENCH_ONLY=nodeDisk,nginx: only these subjects.
-// BENCH_BASE=path/to/another/viewlog.mjs: that build too, in pairs.
+// Speed, measured side by side in one run: full load over keep-alive connections, in interleaved
+// rounds. BENCH_ROUNDS=5 BENCH_SECONDS=6 npm run bench BENCH_ONLY=nodeDisk,nginx: only these
+// subjects. BENCH_BASE=path/to/another/viewlog.mjs: compares that build with this one, in pairs.
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -17,7 +16,7 @@ const ONLY = process.env.BENCH_ONLY?.split(',') ?? Object.keys(SUBJECTS);
 
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 
-/** For a table. */
+/** Rounds a number for a table. */
 const rounded = (value, digits = 0) => Number(value.toFixed(digits));
 
 /**
@@ -36,7 +35,7 @@ async function inRounds(keys, run) {
   return results;
 }
 
-/** Returns the keys of the subjects that were asked for and are on this machine. */
+/** Returns the keys of the chosen subjects whose programs are on this machine. */
 function wanted() {
   const unknown = ONLY.filter((key) => !(key in SUBJECTS));
   if (unknown.length > 0) {

@@ -3,7 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** As Chromium sends them with a cross-origin `fetch` of JSON, over TLS, and a proxy passes on. */
+/**
+ * Headers that Chromium sends with a cross-origin `fetch` of JSON over TLS, as a proxy passes them
+ * on.
+ */
 const RECORDED = join(import.meta.dirname, 'browser-headers.json');
 const { headers: HEADERS } = JSON.parse(readFileSync(RECORDED, 'utf8'));
 

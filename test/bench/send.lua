@@ -1,4 +1,4 @@
--- Sends the bytes of a file over and over: wrk's own requests have their headers in any order.
+-- Sends the bytes of a file over and over: wrk itself would send headers in any order.
 init = function(args)
   local file = assert(io.open(args[1], "rb"))
   local request = file:read("*a")

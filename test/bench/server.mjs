@@ -1,4 +1,4 @@
-// Starts a subject, and stops it. Reads its cost from /proc.
+// Starts and stops a subject, and reads its CPU time and memory from /proc.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -16,7 +16,8 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exi
 
 /**
  * Starts a subject, and waits until it accepts connections.
- * @param givenDir is kept after the stop. By default, the subject has a temporary directory.
+ * @param givenDir a directory to keep after the stop. By default, the subject gets a temporary
+ *   directory.
  */
 export async function start({ name, program, args }, givenDir) {
   const dir = givenDir ?? mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'viewlog-bench-'));

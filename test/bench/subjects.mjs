@@ -39,7 +39,7 @@ export const viewlog = (name, { program, args }, flags = [], bundle = BUNDLE) =>
   },
 });
 
-/** This build on a runtime, and the other one. */
+/** This build on a runtime, and the other build, if there is one. */
 const disk = (key, name, runtime) => ({
   [key]: viewlog(name, runtime),
   ...(BASE && { [`${key}Base`]: viewlog(`${name}, the other build`, runtime, [], BASE) }),

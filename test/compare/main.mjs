@@ -57,7 +57,7 @@ const FAULTS = {
     return { acknowledged, dir };
   },
 
-  /** A disk that is too small; after the load it is made larger, as an operator would. */
+  /** Fills a disk that is too small. After the load, enlarges the disk, as an operator would. */
   async 'full disk'(subject) {
     const dir = mount(
       newDirectory(),
@@ -75,7 +75,10 @@ const FAULTS = {
     return { acknowledged, dir };
   },
 
-  /** Data that the ext4 has written to its disk survives; data in the kernel's memory is lost. */
+  /**
+   * Cuts the power: data that ext4 has written to its disk survives, data in the kernel's memory is
+   * lost.
+   */
   async 'power cut'(subject) {
     const [image, copy] = [newDirectory(), newDirectory()].map((dir) => join(dir, 'image'));
     run('truncate', '--size=128M', image);

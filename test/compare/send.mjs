@@ -6,8 +6,8 @@ const CONNECTIONS = 32;
 
 /**
  * Sends views with the numbers 0, 1, 2 … as `pid`, limited to a number per second.
- * @param fault called when the last one is sent.
- * @returns the numbers of those that were acknowledged.
+ * @param fault called when the last view is sent.
+ * @returns the numbers of the acknowledged views.
  */
 export async function sendViews(port, { views, perSecond }, fault = () => {}) {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });

@@ -1,5 +1,5 @@
-// The programs, each as its own manual says to receive JSON by HTTP and to write it to a file, with
-// its defaults for buffers.
+// The programs. Each receives JSON over HTTP and writes it to a file, configured as its manual
+// says, with its default buffers.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NODE, nginx, viewlog } from '../bench/subjects.mjs';

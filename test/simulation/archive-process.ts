@@ -64,7 +64,7 @@ export class ArchiveProcess extends SimulatedProcess {
     this.log.info(message);
     if (!message.startsWith('Restored ')) return;
     this.#isRestored = true;
-    // From here on, also if the process is killed before it ends.
+    // The day counts as restored from here on, even if the process is killed before it ends.
     this.world.cutFiles.delete(`views-${this.#restore!}.ndjson`);
   }
 
@@ -79,7 +79,7 @@ export class ArchiveProcess extends SimulatedProcess {
       if (disk.find(`${DATA}/${name}`) !== inode) continue;
       ledger.check(shortened.includes(name), `${name} was cut short, and nothing says so`);
     }
-    // Files are examined after each new message, and otherwise each minute.
+    // The archive examines files after each new message, and otherwise each minute.
     const isExamined = publishedMs >= Math.max(ledger.operatorMs, this.removals.removedMs);
     for (const name of isExamined ? shortened : []) {
       const isThere = disk.find(`${DATA}/${name}`) !== undefined;
@@ -102,7 +102,7 @@ export class ArchiveProcess extends SimulatedProcess {
     this.#stopping.abort();
     await time.runUntil(() => this.outcome !== undefined, STOP_MS);
     ledger.note(this.outcome ?? "didn't stop");
-    // The next process does again what the record doesn't have.
+    // The next process repeats the work that isn't recorded.
     const hasFailed = this.syscalls.hasFailed && this.syscalls.failedName.startsWith('views-');
     const isTruth = this.outcome !== 'stopped' || !hasFailed;
     ledger.check(isTruth, 'a write failed, and it stopped as if nothing had happened');

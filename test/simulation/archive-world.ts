@@ -16,11 +16,11 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   readonly stream = new SimulatedStream();
   #changedMs = 0;
   publishedMs = 0;
-  /** The servers don't answer. */
+  /** True: the servers don't answer. */
   #isDown = false;
-  /** A server that is behind may leave out a message beside others that are gone. */
+  /** True: a server that is behind may leave out the message next to removed messages. */
   #omitsNext = false;
-  /** The servers have lost messages, and the archive may not have noticed yet. */
+  /** True: the servers have lost messages, and the archive may not have noticed yet. */
   hasLost = false;
   /** The file that the last process was to restore. */
   restoring: string | undefined;
@@ -178,7 +178,10 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     this.ledger.note(`the stream ends at ${this.stream.last}`);
   }
 
-  /** Without the message at its position an archive can't know that others were lost. */
+  /**
+   * Removes the oldest messages. Without the message at its position, an archive couldn't know that
+   * others were lost.
+   */
   #expire(): void {
     const { stream, random } = this;
     if (this.hasLost) return;
@@ -243,12 +246,12 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     ledger.note(`- ${name} is cut to ${inode.size} bytes`);
   }
 
-  /** Some of the lost messages may come again, and others in their place. */
+  /** Loses the last messages. Some may come again, and others may take their place. */
   #lose(): void {
     const { stream, random, ledger } = this;
     const last = stream.last - random.below(25);
     const { lastView } = this.record ?? {};
-    // Without a view that it has read, an archive can't know of the loss.
+    // An archive can't notice the loss without a view that it has read.
     if (last < stream.first || lastView === undefined || !stream.has(lastView.sequence)) return;
     if (!stream.has(stream.last)) return;
     this.hasLost = true;
@@ -256,7 +259,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     this.#changeStream(() => {
       const lost = stream.lose(last);
       const again = lost.filter(() => random.chance(0.1));
-      // An archive knows its position by the id there, so no view comes again with its number.
+      // An archive recognises its position by the id there, so no view gets its old sequence again.
       const least = again.length === 0 ? 0 : lost.length;
       const others = Array.from({ length: least + random.below(20) }, () => this.#newLine());
       stream.publish([...others, ...again]);
@@ -269,7 +272,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     this.#changeStream(() => this.stream.recreate());
   }
 
-  /** The archive's record; `undefined` if there is none yet, or somebody has removed it. */
+  /** The archive's record; `undefined` if there is none yet, or the operator has removed it. */
   get record(): ArchiveRecord | undefined {
     const file = this.#recordFile;
     return file && (JSON.parse(file.bytes.toString()) as ArchiveRecord);
@@ -283,7 +286,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
   #changeRecord(): void {
     const record = this.#recordFile;
     if (record === undefined) return;
-    // Only the record says how long the files were.
+    // Only the record shows how long the files were.
     this.cutFiles.clear();
     if (this.random.chance(0.5)) this.operator.take(ARCHIVE_RECORD, 'removed');
     else if (this.#backup?.files.every(({ gone }) => gone === undefined) === true) {

@@ -38,7 +38,7 @@ export class CollectorWorld extends World<Process> {
     await this.burst();
     await time.advance(500);
     const { syscalls } = process;
-    // Nobody notices a file that is cut off between a look at it and a write.
+    // viewlog can't notice that a file is cut off between its check and its write.
     const isIdle = await time.runUntil(() => process.isIdle && syscalls.isIdle, 100);
     const isSettled = isIdle && syscalls.troubleMs <= time.nowMs && !process.hasEnded;
     const file = process.viewFile;

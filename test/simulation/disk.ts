@@ -9,11 +9,11 @@ export type Kind = 'file' | 'directory' | 'fifo';
 export class Inode {
   readonly number: number;
   readonly kind: Kind;
-  /** The name under which it was created. */
+  /** The name under which the file was created. */
   readonly name: string;
   /** The bytes that survive any power cut. */
   durableBytes = 0;
-  /** A sync has failed: no later one of the same process makes anything durable. */
+  /** True: a sync has failed, and no later sync of the same process makes anything durable. */
   isPoisoned = false;
   /** Set if the file has no name any more: it was moved or removed, or a power cut lost it. */
   gone: { readonly how: 'moved' | 'removed' | 'lost'; readonly sinceMs: number } | undefined;
@@ -40,7 +40,7 @@ export class Inode {
     this.size += bytes.length;
   }
 
-  /** Another program cuts the file short. */
+  /** Cuts the file short, as another program would. */
   truncate(size: number): void {
     this.size = size;
     this.durableBytes = Math.min(size, this.durableBytes);
@@ -71,13 +71,13 @@ type Names = Map<string, Inode>;
 export class Disk {
   readonly root = new Inode(1, 'directory', DATA);
   readonly canDsync: boolean;
-  /** If it can't, changes of names are durable at once. */
+  /** False: the disk makes changes of names durable immediately. */
   readonly canSyncNames: boolean;
   /** Bytes that can still be written. */
   spaceBytes = Number.POSITIVE_INFINITY;
   /** The error of a write on the full disk. Quotas and limits don't show in the free space. */
   fullErrno: 'ENOSPC' | 'EDQUOT' | 'EFBIG' = 'ENOSPC';
-  /** All files, removed ones too. */
+  /** All files, including removed files. */
   readonly inodes: Inode[] = [];
   #names: Names = new Map();
   #durableNames: Names = new Map();
@@ -122,7 +122,7 @@ export class Disk {
     inode.gone = { how, sinceMs: nowMs };
   }
 
-  /** Gives a file the name of another one, which is removed. */
+  /** Gives a file the name of another file, which is removed. */
   rename(from: string, to: string, nowMs: number): void {
     const inode = this.#names.get(from)!;
     const replaced = this.#names.get(to);

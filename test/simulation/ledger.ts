@@ -11,12 +11,14 @@ export type FilePart = 'views' | 'refused';
 
 interface Sent {
   readonly part: FilePart;
-  /** The end of its line, from the view's own text on. */
+  /** The end of the view's line, from the view's own text on. */
   readonly text: string;
   readonly ts: string;
   readonly isListed: boolean;
   id?: string;
-  /** Was in a file that the operator moved away; an archive may write it again. */
+  /**
+   * True: the view was in a file that the operator moved away, so an archive may write it again.
+   */
   wasMoved?: boolean;
   place?: { readonly inode: Inode; readonly start: number; readonly end: number };
   isAcknowledged?: boolean;
@@ -28,7 +30,7 @@ interface Content {
   lineStart: number;
   /** The numbers of its lines, in order. */
   readonly lines: number[];
-  /** Offsets at which crashes cut it off within a line. */
+  /** Offsets at which crashes cut the file off within a line. */
   readonly tornAt: Set<number>;
   /** Bytes that are still to be written after a short write. */
   restBytes: number;
@@ -82,7 +84,7 @@ export class Ledger {
     return this.#sent.push({ part, text, ts, isListed }) - 1;
   }
 
-  /** The line of a view that some collector has stored in a stream. */
+  /** Returns the line of a view that a collector has stored in a stream. */
   lineOf(n: number): string {
     const sent = this.#sent[n]!;
     sent.id = `019ca6b1-dc00-7000-8000-${String(n).padStart(12, '0')}`;
@@ -119,7 +121,7 @@ export class Ledger {
     return !ts.startsWith(day) || (place !== undefined && place.inode.gone === undefined);
   }
 
-  /** The view must not be stored. */
+  /** Records that the view must not be stored. */
   forbid(n: number): void {
     this.#sent[n]!.isForbidden = true;
   }
@@ -280,7 +282,7 @@ export class Ledger {
     this.check(inode.name === `${part}-${ts.slice(0, 10)}.ndjson`, `view ${n} is in ${inode.name}`);
     this.check(!sent.isForbidden, `view ${n} was stored, although the disk is nearly full`);
     this.#ids.add(id);
-    // A line of which a crash took only the newline is the last process's.
+    // A line that lacks only its newline after a crash belongs to the last process.
     if (!content.tornAt.has(end - 1)) this.#countLine(part, n, id, end - content.lineStart);
     sent.id = id;
     sent.place = { inode, start: content.lineStart, end };
@@ -291,7 +293,7 @@ export class Ledger {
   #countLine(part: FilePart, n: number, id: string, bytes: number): void {
     const { lines, last } = this.life;
     const isAscending = n > last[part].n && id > last[part].id;
-    // A stream that lost messages may have them in another order.
+    // A stream that lost messages may get them again in another order.
     this.check(isAscending || this.#world.isArchive, `view ${n} came after ${last[part].n}`);
     last[part] = { n, id };
     lines[part] += 1;

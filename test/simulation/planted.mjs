@@ -13,7 +13,7 @@ import { build } from 'esbuild';
 const SEEDS = Number(process.env.SIM_SEEDS ?? 300);
 
 /**
- * Returns the faults in a directory's list; `finders` stands behind a fault's name: ` | finders`.
+ * Returns the faults in a directory's list; `finders` follows a fault's name: ` | finders`.
  * @param {string} directory
  */
 export function faultsIn(directory) {

@@ -63,7 +63,7 @@ export class Process extends SimulatedProcess {
     return true;
   }
 
-  /** The view file that is open; its path may name another one. */
+  /** The view file that is open; its path may name another file. */
   get viewFile(): Inode | undefined {
     return this.syscalls.openFiles.find(({ name }) => name.startsWith('views-'));
   }
@@ -173,7 +173,7 @@ export class Process extends SimulatedProcess {
     }
   }
 
-  /** Ends the process. After a fatal error it first gets a view, which it must refuse. */
+  /** Ends the process. After a fatal error, the process first gets a view, which it must refuse. */
   override async end(): Promise<void> {
     if (this.outcome !== undefined && !this.syscalls.isDead) {
       this.append(1);

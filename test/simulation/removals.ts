@@ -103,11 +103,11 @@ export class Removals {
     this.#checked = { hour: time.hours, atMs: time.nowMs, due: nowDue };
   }
 
-  /** Expects that the days that are overdue now are gone after an hour for each. */
+  /** Expects retention to remove the days that are overdue now, one per hour. */
   async check(): Promise<void> {
     const { ledger, time } = this.#world;
     const overdue = KINDS.map((kind) => [kind, this.#overdue(kind)] as const);
-    // Two more, for a day that was in use.
+    // Two more hours, for a day that was in use.
     for (let hours = 2 + Math.max(...overdue.map(([, days]) => days.length)); hours > 0; hours--) {
       await time.suspend(1.02 * HOUR_MS);
       await time.advance(50);

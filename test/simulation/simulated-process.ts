@@ -24,7 +24,7 @@ export abstract class SimulatedProcess {
   readonly removals: Removals;
   protected readonly world: World;
   protected readonly log: Log;
-  /** How it ended without being stopped. */
+  /** How the process ended without being stopped. */
   protected outcome: string | undefined;
 
   constructor(world: World) {

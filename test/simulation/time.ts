@@ -27,7 +27,7 @@ export class SimulatedTime {
   nowMs = 0;
   /** The last time at which the process couldn't run for a while. */
   resumedMs = 0;
-  /** How often more than an hour has passed, at once: what is due every hour was done once. */
+  /** How often more than an hour passed at once: hourly work was then done only once. */
   hours = 0;
   #processStartMs = 0;
   /** Milliseconds from `nowMs` to the wall clock's time. */
@@ -55,7 +55,10 @@ export class SimulatedTime {
     this.#insert(timer);
   }
 
-  /** Begins a new process: its monotonic clock starts at zero, and the old one's timers are gone. */
+  /**
+   * Begins a new process: its monotonic clock starts at zero, and the old process's timers are
+   * gone.
+   */
   restartProcess(): void {
     this.#timers = this.#timers.filter((timer) => !timer.ofProcess);
     this.#processStartMs = this.nowMs;

@@ -34,7 +34,7 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
   readonly random: Random;
   /** True: its processes archive a stream. False: they collect views. */
   readonly isArchive: boolean;
-  /** True: its lives last for months, and views are few. */
+  /** True: its processes live for months, and views are few. */
   readonly isQuietSite: boolean;
   readonly settings: Settings;
   readonly time: SimulatedTime;

@@ -102,14 +102,14 @@ export function openUnwatched(url: string): void {
 
 /**
  * Opens an empty page that shares nothing with others, closed when the test ends.
- * @param options Playwright's, of a new context.
+ * @param options Playwright's options for a new context.
  */
 export async function newPage(options: object = {}): Promise<Page> {
   const { chromium } = createRequire(import.meta.url)(PLAYWRIGHT) as Playwright;
   browser ??= chromium.launch({
     executablePath: CHROMIUM,
     args: [...ARGS, '--disable-background-networking'],
-    // Playwright turns the cache off, which visitors have.
+    // Playwright turns off this cache, which visitors' browsers use.
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
   });
   const context = await (await browser).newContext(options);

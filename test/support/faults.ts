@@ -34,7 +34,7 @@ async function endRepeatedly(runtime: Runtime, random: Random): Promise<void> {
     });
     const { code, stderr } = await viewlog.ended;
     // The system delivers one of two pending signals first; a signal that comes at the very end
-    // ends it.
+    // ends the process.
     expect(isKill ? [null] : [0, 143, 130, null]).toContain(code);
     expect(stderr).not.toMatch(/error/i);
     if (code !== 0) crashes += 1;
@@ -127,7 +127,10 @@ async function failSync(runtime: Runtime): Promise<void> {
   expect(expected.filter((id) => !stored.has(id))).toStrictEqual([]);
 }
 
-/** Lets a write fail while a stop waits for the last request: exit code, log and answer say so. */
+/**
+ * Lets a write fail while a stop waits for the last request: exit code, log and answer report the
+ * failure.
+ */
 async function failWriteAtStop(runtime: Runtime): Promise<void> {
   const trial = new Trial(runtime);
   const viewlog = await trial.start();
@@ -286,7 +289,7 @@ export async function withstand(
   for (const endMs = Date.now() + ms; Date.now() < endMs; await sleep(50)) {
     const before = cpuMs(viewlog);
     const answer = await viewlog.post(MINIMAL_VIEW);
-    // 3 s are promised, on a machine that does nothing else. Its threads have two cores.
+    // viewlog promises an answer within 3 s on an idle machine. Its threads can use two cores.
     expect(cpuMs(viewlog) - before).toBeLessThan(6_000);
     const { id } = (await answer.json()) as { id?: string };
     if (id !== undefined) trial.acknowledged.push(id);
@@ -301,7 +304,7 @@ export async function withstand(
   // --max-queue is 32 MiB.
   expect((peakKiB(viewlog) - firstKiB) / 1024).toBeLessThan(32 + 300);
   const { code, stderr } = await viewlog.signal('SIGTERM');
-  // Deno lacks a permission; an attack by views that are refused may fill the store of those.
+  // Deno lacks a permission; an attack with refused views may fill the refused file.
   const expected = /^warning: (.*--min-free is off|Refused views of .* have reached).*\n/gm;
   expect([code, stderr.replaceAll(expected, '')]).toStrictEqual([0, '']);
   trial.expectWhole();

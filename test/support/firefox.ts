@@ -32,7 +32,7 @@ interface Reply {
 /**
  * Starts Firefox until the test ends.
  * @param hosts names that lead to this machine.
- * @returns opens a window of a visitor.
+ * @returns a function that opens a visitor's window.
  */
 export async function startFirefox(hosts: readonly string[]) {
   const profile = tempDir();
@@ -68,7 +68,7 @@ export async function startFirefox(hosts: readonly string[]) {
   };
 }
 
-/** @returns sends a command; resolves with its result. */
+/** @returns a function that sends a command and resolves with its result. */
 async function commandsTo(address: string) {
   const WebSocket = createRequire(import.meta.url)(WEBSOCKET) as new (url: string) => Socket;
   const socket = new WebSocket(address);

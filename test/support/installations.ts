@@ -17,7 +17,7 @@ import { postView, until } from './viewlog.ts';
 
 const one = <const T>(...choices: T[]): readonly T[] => choices;
 const CHOICES = {
-  /** Archives, only if a fault can happen to them. */
+  /** An archive only for a fault that can happen to archives. */
   role: one<'collector' | 'archive'>('collector'),
   account: one('root', 'service', 'service', 'person'),
   start: one('Node', 'Node', 'Deno', 'Bun', 'executable', 'npm start', 'unit file'),
@@ -164,7 +164,7 @@ export class Place {
   port = 0;
   statusPort = 0;
   store = '';
-  /** More options, as flags, or as variables if the addresses are. */
+  /** More options: as variables if the addresses are variables, otherwise as flags. */
   readonly options: Record<string, string> = {};
   readonly #env: NodeJS.ProcessEnv;
 
@@ -302,7 +302,7 @@ export class Place {
   /** Starts the service, until it listens or has ended. */
   async start(...variables: readonly string[]): Promise<Ran> {
     const { plan, port, host } = this;
-    // Only the account's own process has them.
+    // Only the account's own process gets the variables.
     const words = ['env', ...variables, ...(await this.serviceWords())];
     const ready = plan.status === 'off' ? /listening on|archiving "/ : /status page on/;
     const isPassed = plan.address === 'passed socket';
@@ -381,7 +381,7 @@ export class Place {
 
   /** Returns the status page as text. */
   async page(): Promise<string> {
-    // A page without a token ignores it.
+    // A page that needs no token ignores this header.
     const headers = { authorization: 'Bearer a-token-of-16-or-more' };
     const url = `http://${this.host}:${this.statusPort}/status.txt`;
     return worded(await (await fetch(url, { headers })).text());

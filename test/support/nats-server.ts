@@ -148,7 +148,7 @@ export class NatsCluster {
     });
   }
 
-  /** Stops a server for a while: the others don't know that it is alive. */
+  /** Pauses a server for a while, so that the others don't know whether it is alive. */
   async pause(node: NatsNode, ms: number): Promise<void> {
     node.signal('SIGSTOP');
     await sleep(ms);

@@ -29,7 +29,7 @@ export async function openStore(options: Partial<ViewStoreOptions> = {}) {
   /** Returns the day's file as text. */
   const text = (day = '2026-03-01'): string =>
     fs.readFileSync(join(dir, `views-${day}.ndjson`), 'utf8');
-  /** Returns its lines without newlines; throws if the last one has none. */
+  /** Returns the file's lines without newlines; throws if the last line has no newline. */
   const lines = (day?: string): string[] => {
     const whole = text(day);
     if (whole !== '' && !whole.endsWith('\n')) throw new Error(`a fragment: ${whole}`);

@@ -33,7 +33,7 @@ export interface Visitor extends Omit<Tab, 'goto'> {
   /** Follows a link to a page, also from another site. */
   follow(path: string): Promise<void>;
   search(path: string): Promise<void>;
-  /** Waits until the page says so. */
+  /** Waits until an expression is true on the page. */
   sees(code: string): Promise<unknown>;
   wait(ms: number): Promise<void>;
   /** Waits until this many views are stored; not for ever, because they may be too few. */
@@ -147,8 +147,8 @@ const HEADERS_PASSED = [
 ];
 
 /**
- * Returns the proxy before the collector; `referers` is what it was sent. On `/closed`, it answers
- * the pages of an origin only once their tab is in `closed`.
+ * Returns the proxy before the collector; `referers` are the Referer headers that it received. On
+ * `/closed`, it answers the pages of an origin only once their tab is in `closed`.
  */
 function proxyTo(viewlog: Viewlog) {
   const referers: (string | undefined)[] = [];
@@ -267,7 +267,7 @@ function visitorOf({ origin, id, page, person }: Site, tab: Tab, web: Web) {
       .lines()
       .filter((line) => line.includes(`"p":"${id}"`))
       .map((line) => JSON.parse(line) as Record<string, unknown>)
-      // A page that is left sends what waits at once, in no order.
+      // A page that a person leaves sends all waiting views at once, in no order.
       .toSorted((a, b) => Date.parse(String(a['ld'])) - Date.parse(String(b['ld'])))
       .map(rowOf)
       .map((row) => row.replaceAll(origin, 'SITE').replaceAll(web.search, 'SEARCH'));

@@ -14,7 +14,7 @@ interface RawOptions {
    * milliseconds.
    */
   readonly pieces: readonly (string | Buffer | number)[];
-  /** Each piece is a request, which is sent once the one before it is answered. */
+  /** True: each piece is a request, which is sent once the request before it is answered. */
   readonly inTurn?: boolean;
   /** Breaks the connection this long after it was opened. */
   readonly abortMs?: number;

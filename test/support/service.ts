@@ -9,7 +9,7 @@ import { tempDir } from './temp-dir.ts';
 import { FULL_VIEW, MINIMAL_VIEW } from './views.ts';
 import { dataDirectory, PROJECTS, run, startViewlog, until } from './viewlog.ts';
 
-// The service from outside, as far as it depends on the runtime. Unit tests have the rest.
+// The service from outside: behaviour that depends on the runtime. Unit tests cover the rest.
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const PAGE = 'https://page.example';

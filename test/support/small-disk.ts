@@ -14,7 +14,7 @@ export function canMount(): boolean {
   return root;
 }
 
-/** Returns whether the ext4 disks can be made, which need more than the right to mount. */
+/** Returns whether this process may make ext4 disks, which need more than the right to mount. */
 export const canMountThin = (): boolean =>
   canMount() && existsSync('/dev/loop-control') && spawnSync('mkfs.ext4', ['-V']).status === 0;
 
@@ -34,8 +34,8 @@ export function smallDisk(bytes: number): string {
 }
 
 /**
- * Mounts an ext4 of 64 MiB until the test ends. It lies in a file in the directory `backing`: if
- * that disk is smaller, writes succeed until a sync fails.
+ * Mounts an ext4 of 64 MiB until the test ends. Its data is in a file in the directory `backing`:
+ * if that disk is smaller, writes succeed until a sync fails.
  */
 export function ext4({ backing = tempDir() } = {}) {
   const image = join(backing, 'image');

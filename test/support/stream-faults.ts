@@ -97,7 +97,9 @@ class Archived {
     await this.start();
   }
 
-  /** Stops it, archives what is left, and returns the lines, without fragments. */
+  /**
+   * Stops the archive, archives the remaining messages, and returns the lines, without fragments.
+   */
   async lines(): Promise<string[]> {
     const stopped = await this.#archive.signal('SIGTERM');
     await archiveAll({ url: this.#nats.url, data: this.#data });
@@ -165,7 +167,7 @@ const EVENTS: readonly [
   [
     5,
     async ({ nats }, random) => {
-      // One at a time: three that are killed at once may lose what they have acknowledged.
+      // Kills one server at a time: three servers killed at once may lose acknowledged messages.
       const node = random.pick(nats.nodes);
       await node.stop('SIGKILL');
       await sleep(random.below(1_000));

@@ -35,7 +35,10 @@ export class SimulatedStream implements StreamSource {
     this.#messages.delete(sequence);
   }
 
-  /** Loses the messages after this one, as servers that restart may do, and has others instead. */
+  /**
+   * Loses the messages after this one, as servers that restart may do, and publishes others in
+   * their place.
+   */
   lose(last: number, others: readonly string[] = []): string[] {
     const lost: string[] = [];
     for (let sequence = last + 1; sequence <= this.last; sequence++) {

@@ -26,7 +26,7 @@ export class Trial {
     this.args = args;
   }
 
-  /** On a file system that is small enough to be filled. */
+  /** Creates a trial on a file system that is small enough to be filled. */
   static onSmallDisk(runtime: Runtime): Trial {
     const trial = new Trial(runtime, ['--min-free=0'], smallDisk(DISK_BYTES));
     writeFileSync(join(trial.data, 'ballast'), Buffer.alloc(DISK_BYTES / 4));
@@ -42,12 +42,14 @@ export class Trial {
     return startViewlog({ runtime: this.runtime, data: this.data, args: this.args });
   }
 
-  /** Starts once more, which seals a fragment, and stops. */
+  /** Starts viewlog once more, which seals a fragment, and stops viewlog. */
   async restart(): Promise<void> {
     expect((await (await this.start()).signal('SIGTERM')).code).toBe(0);
   }
 
-  /** Lets something happen to it while clients send views. Returns the codes of refusals. */
+  /**
+   * Lets something happen to the collector while clients send views. Returns the codes of refusals.
+   */
   async underLoad(
     viewlog: Viewlog,
     clients: number,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { lineHeadOf, linesOf } from '../../src/view/line.ts';
 
-/** Returns the line of a view that has these fields as JSON text. */
+/** Returns the line of a view with these fields as JSON text. */
 export const lineOf = (ts: string, id: string, fields: string): string =>
   Buffer.from(linesOf(lineHeadOf(ts, id), [Buffer.from(fields)])).toString();
 
