@@ -32,7 +32,7 @@ describe.each([NODE, NEWEST_DENO, DENO_2_5, BUN].filter(isPresent))(
       await withstand(runtime, [way], { clients, ms: 3_000, args: ['--max-view', max] });
     });
 
-    // Node makes an object of each chunk of a read: 11,000 if each has one byte.
+    // Node creates an object per chunk of a read: 11,000 objects for chunks of one byte.
     it.each(['16KiB', '1MiB'])(
       "can't fill the memory with bodies in chunks of one byte, up to %s",
       async (max) => {

@@ -19,7 +19,7 @@ function checkout(): string {
   execFileSync('git', ['-c', 'safe.directory=*', 'clone', '--quiet', ROOT, dir]);
   mkdirSync(join(dir, 'node_modules'));
   for (const name of PACKAGES) {
-    // Copied, because the bundle names the files of some packages.
+    // Copies the packages, because the bundle names the files of some of them.
     cpSync(join(ROOT, 'node_modules', name), join(dir, 'node_modules', name), { recursive: true });
   }
   return dir;

@@ -13,7 +13,7 @@ it('the bundle is small', () => {
   expect(statSync(BUNDLE).size).toBeLessThan(640 * KiB);
 });
 
-it('a collector of files evaluates no NATS client, and no Fetch API before its status is read', async () => {
+it('a collector that writes files evaluates no NATS client, and no Fetch API before its status is read', async () => {
   const coverage = tempDir();
   const viewlog = await startViewlog({ env: { NODE_V8_COVERAGE: coverage } });
   expect((await viewlog.signal('SIGTERM')).code).toBe(0);

@@ -131,7 +131,7 @@ describe('the projects file', () => {
     },
   );
 
-  it('has the same list of faults in every command that reads it', async () => {
+  it('causes the same list of faults in every command that reads it', async () => {
     const data = dataDirectory({ projects: [{ id: 7 }, { id: '8', nmae: 'x' }] });
     const path = join(data, 'projects.json');
     const text = readFileSync(path, 'utf8');
@@ -227,7 +227,8 @@ it('a collector whose lock another process takes during its stop ends with 73', 
   rmSync(lock);
   holder.listen(lock);
   await until(() => isAsked || hasEnded);
-  // Enough time to understand the answer. Nothing shows from outside that the lock is lost.
+  // Waits until viewlog has surely read the answer: nothing shows from outside that viewlog has
+  // lost the lock.
   await sleep(1_000);
   client.destroy();
   const stderr = expect.stringContaining(`process ${process.pid}, running since`);

@@ -91,7 +91,7 @@ describe('settings', () => {
     expect(read(flags, env)).toMatchObject({ origin: ['c', 'd'], port: 2 });
   });
 
-  it("have the command's own meaning of a flag", () => {
+  it('read a flag as the command means it', () => {
     const archive = readOf(['archive-from'], ['--from', 'nats://a']);
     expect(archive['archive-from']).toMatchObject({ servers: expect.anything() });
     expect(readOf(['from-day'], ['--from=2026-01-01'])['from-day']).toBe('2026-01-01');

@@ -50,9 +50,9 @@ async function rsyslog(data: string) {
   const start = () => startProgram([RSYSLOGD, '-n', '-f', config, '-i', join(dir, 'pid')]);
   let running = start();
   return {
-    /** Returns every line that it has shipped. */
+    /** Returns every line that rsyslog has shipped. */
     lines: () => (fs.existsSync(out) ? fs.readFileSync(out, 'utf8').split('\n').slice(0, -1) : []),
-    /** Stops it, and starts it again at its position. */
+    /** Stops rsyslog, and starts it again at its position. */
     async restart() {
       await running.signal('SIGTERM');
       running = start();
@@ -90,8 +90,8 @@ describe.skipIf(!present)('rsyslog', () => {
     const start = (at: string, ...args: string[]): Promise<Viewlog> =>
       startViewlog({ data, args, env: fakeClock(at) });
 
-    // Lines from before the shipper's start are shipped too. Then midnight passes under load, until
-    // a kill.
+    // The shipper also ships lines from before its start. Then midnight passes under load, until a
+    // kill.
     const first = await start('2026-03-01 23:59:48');
     await postFor(first, 300, stored);
     const shipper = await rsyslog(data);

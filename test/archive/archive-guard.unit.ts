@@ -15,7 +15,7 @@ import { linesOfDays, SimulatedStream } from '../support/stream.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { until } from '../support/viewlog.ts';
 
-// An archive is never silently incomplete, and gives no false alarm.
+// An archive reports each view that it lacks, and gives no false alarm.
 
 const [DAY, NEXT_DAY] = ['2026-03-01', '2026-03-02'];
 const LINES = linesOfDays([DAY, NEXT_DAY], 30);
@@ -168,7 +168,7 @@ describe('an id that the stream has twice', () => {
     for (const id of ['a', 'b', 'c', 'd']) expect(recent.add(id)).toBe(true);
     for (const id of ['b', 'c', 'd']) expect(recent.add(id)).toBe(false);
     for (const id of ['e', 'f', 'g', 'a']) expect(recent.add(id)).toBe(true);
-    // The count starts again each time the id comes.
+    // The count starts again whenever the id comes.
     for (const id of ['e', 'h', 'i', 'j']) recent.add(id);
     expect(recent.add('e')).toBe(false);
   });
@@ -263,7 +263,7 @@ describe('a view file', () => {
     await running;
   });
 
-  it('is restored in any number of steps, from a stream that has lost some of it', async () => {
+  it('is restored in any number of steps, from a stream that has lost some of its views', async () => {
     const { stream, dir, file } = scene();
     await archiveAll(stream, dir);
     fs.truncateSync(file);

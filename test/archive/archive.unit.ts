@@ -78,7 +78,7 @@ describe('an archive', () => {
     expectArchived(dir, [...LINES.slice(0, 10), ...LINES.slice(15, 19), ...LINES.slice(20, 58)]);
   });
 
-  it("logs once that it can't read, and once that it can again", async () => {
+  it("logs once that it can't read the stream, and once that it reads again", async () => {
     const stream = streamOf(LINES);
     let failures = 4;
     stream.answering = async () => {
@@ -163,7 +163,7 @@ describe("a stream that doesn't match the record", () => {
     expect(looks).toBeGreaterThan(3);
   });
 
-  it('may have the messages after all, later than the check', async () => {
+  it('may deliver the messages after all, later than the check', async () => {
     const dir = tempDir();
     const stream = streamOf(LINES);
     await archiveAll(stream, dir);

@@ -30,13 +30,13 @@ const hasRecorded = (data: string, sequence: number) => () => recordIn(data)?.se
 describe.skipIf(!canRunNats()).each([NODE, DENO, BUN].filter(isPresent))(
   'archive on $name',
   (runtime) => {
-    it('turns a stream into view files, follows it, and continues where it was', async () => {
+    it('turns a stream into view files, follows the stream, and continues where it stopped', async () => {
       const lines = linesOfDays(DAYS, 1000);
       const { nats, connection, url, data } = await streamOf(lines.slice(0, 2000));
       const archive = startArchive({ runtime, url, data });
       await until(hasRecorded(data, 2000));
       void publish(connection, lines.slice(2000)).catch(() => {});
-      // A collector acts on these; an archive ignores them.
+      // A collector acts on these signals; an archive ignores them.
       archive.child.kill('SIGHUP');
       archive.child.kill('SIGUSR2');
       const { code, stderr } = await archive.signal('SIGTERM');
@@ -71,7 +71,7 @@ describe.skipIf(!canRunNats())('archive', () => {
     expect(missing.stderr).toMatch(/^error: There is no stream "VIEWS"; .*--nats-stream.*\n$/);
   });
 
-  it('needs no other permissions than the manual lists', async () => {
+  it('needs only the permissions that the manual lists', async () => {
     const [, rights = ''] = /^user: archive.*\n(permissions: \{.*?\n\})$/ms.exec(PAGE) ?? [];
     const config = `authorization { users: [
       { user: test, password: test, permissions: { publish: ">", subscribe: ">" } }
@@ -120,15 +120,16 @@ describe.skipIf(!canRunNats())('archive', () => {
   });
 });
 
-// Servers that restart with an earlier copy of their directories, lack messages that they had
-// delivered, and give the sequences of those to other messages.
+// Servers that restart with an earlier copy of their directories. They lack messages that they had
+// delivered, and give the sequences of those messages to other messages.
 
 const FIRST = storedLines('2026-02-28', 10);
 const LOST = storedLines('2026-03-01', 10);
 const FRESH = storedLines('2026-03-02', 15);
 
 /**
- * Starts servers with a stream of the first lines; returns a function that restores that state.
+ * Starts servers with a stream of the first lines; returns functions that publish lines and restore
+ * that state.
  */
 async function scene(startServers = startNats) {
   const nats = await startServers();
@@ -139,7 +140,7 @@ async function scene(startServers = startNats) {
   const each = async (work: (node: NatsNode) => unknown): Promise<void> => {
     await Promise.all(nats.nodes.map((node) => work(node)));
   };
-  /** Changes their directories while they are down. */
+  /** Changes the servers' directories while the servers are down. */
   const whileDown = async (work: (dir: string, copy: string) => void): Promise<void> => {
     await each((node) => node.stop('SIGTERM'));
     await each(({ storeDir, name }) => work(storeDir, join(copies, name)));
@@ -151,7 +152,7 @@ async function scene(startServers = startNats) {
   return {
     url: nats.url,
     publish: (lines: readonly string[]) => publish(connection, lines),
-    /** Publishes these lines before the archive looks again. */
+    /** Restores the first state, and publishes these lines before the archive reads again. */
     goBack: async (lines: readonly string[], archive?: Archive): Promise<void> => {
       archive?.child.kill('SIGSTOP');
       await whileDown((dir, copy) => {
@@ -175,7 +176,7 @@ describe.skipIf(!canRunNats())('archive of servers that have lost messages', () 
     const archive = startArchive({ url, data });
     await publish(LOST);
     await until(hasRecorded(data, 20));
-    // One of the lost messages comes again, with another number.
+    // One of the lost messages comes again, with another sequence.
     await goBack([LOST[3]!, ...FRESH], archive);
     await until(hasRecorded(data, 26));
     const { code, stderr } = await archive.signal('SIGTERM');

@@ -19,7 +19,7 @@ function filled(views = 3): string {
   return data;
 }
 
-/** Runs a command in a line of the shell, in which `"$@"` is the command. */
+/** Runs a line of the shell, in which `"$@"` stands for the command. */
 function inShell(line: string, args: readonly string[], runtime: Runtime, data = filled()) {
   const command = (path: string): [string, ...string[]] => [
     ...(['sh', '-c', line, 'sh'] as const),
@@ -28,7 +28,7 @@ function inShell(line: string, args: readonly string[], runtime: Runtime, data =
   return start(args, data, { runtime: { ...runtime, command } }).ended;
 }
 
-/** These represent all commands, because every command prints in one place. */
+/** These commands represent all, because every command prints through the same code. */
 const COMMANDS = ['version', 'help serve', 'check --data .', `verify ${VIEWS} ${VIEWS}`];
 
 describe.each(RUNTIMES)('on $name', (runtime) => {

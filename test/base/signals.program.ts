@@ -5,7 +5,7 @@ import { canRunNats, startNats } from '../support/nats-server.ts';
 import { BUN, DENO, isPresent, NODE, type Runtime } from '../support/runtimes.ts';
 import { dataDirectory, type Started, start, until } from '../support/viewlog.ts';
 
-// Signals that arrive while a service starts, before anything can act on them.
+// Signals that arrive while a service starts, before the service can act on them.
 
 const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
 
@@ -43,7 +43,7 @@ const hasEnded = ({ child }: Started): boolean =>
 describe.skipIf(!canRunNats())('a service that is starting', () => {
   it.each(RUNTIMES)('acts on SIGHUP and SIGUSR2 as soon as it can, on $name', async (runtime) => {
     const { server, viewlog } = await waitingForServer(runtime);
-    // Two signals of a kind that arrive together count as one.
+    // Two signals of the same kind that arrive together count as one.
     for (const signal of ['SIGHUP', 'SIGUSR2', 'SIGHUP'] as const) await viewlog.deliver(signal);
     server.signal('SIGCONT');
     const [, status] = await viewlog.says(/^status page on (\S+)\/$/m);
@@ -58,7 +58,7 @@ describe.skipIf(!canRunNats())('a service that is starting', () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const { viewlog } = await waitingForServer(runtime);
       viewlog.child.kill(signal);
-      // The servers would have 5 seconds to answer; then the exit code would be 69.
+      // A start that isn't stopped waits 5 seconds for the servers, and then exits with 69.
       expect(await viewlog.ended).toMatchObject({ code: 0, signal: null, stderr: '' });
     }
   });

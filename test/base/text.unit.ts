@@ -6,7 +6,7 @@ import { listening } from '../support/listening.ts';
 import { clip, echo, nearest, printable } from '../../src/base/text.ts';
 
 describe('untrusted text', () => {
-  it('has escapes for characters that a terminal would obey or hide', () => {
+  it('is printed with escapes for characters that a terminal would obey or hide', () => {
     expect(printable('a\u0000\u001b[31m\r\n\u007f\u0085\u202e\u2066\u200b\ufeff\u2028z')).toBe(
       String.raw`a\u0000\u001b[31m\u000d\u000a\u007f\u0085\u202e\u2066\u200b\ufeff\u2028z`,
     );
@@ -54,7 +54,7 @@ it('counts and sizes are written with their unit', () => {
   expect(rounded.join()).toBe('87 bytes,1.5 KiB,12 MiB');
 });
 
-it('explains that a port speaks http, not https', async () => {
+it('the reason for a failed request says that a port speaks http, not https', async () => {
   const port = await listening(createServer());
   const error: unknown = await fetch(`https://127.0.0.1:${port}/`).catch((e: unknown) => e);
   expect(fetchFailure(error)).toBe('the server speaks http, not https');

@@ -70,7 +70,7 @@ describe('a refusal', () => {
   const text = { 'content-type': 'text/plain' };
   const declared = { ...JSON_TYPE, 'content-length': '20000' };
   const large = viewOfSize(VIEW_MAX + 1);
-  // The line is 77 bytes longer than the body: its ts, its id and its newline.
+  // The line is 77 bytes longer than the body: it adds `ts`, `id` and a newline.
   const longLine = viewOfSize(VIEW_MAX - 76);
   const smaller = 'Send a smaller view, or ask the operator to raise --max-view.';
 
@@ -117,7 +117,7 @@ describe('a refusal', () => {
     ]);
   });
 
-  it('contains the size of the body, of the line, or of what arrived, for its remedy', async () => {
+  it('contains the size of the body, of the line, or of the part that arrived, for its remedy', async () => {
     for (const [sent, bytes] of [
       [{ headers: declared, body: large }, 20_000],
       [{ body: longLine }, VIEW_MAX + 1],
@@ -130,7 +130,7 @@ describe('a refusal', () => {
     }
   });
 
-  it('accepts a view of the largest size, and one with a byte order mark', async () => {
+  it("isn't the answer to a view of the largest size, or with a byte order mark", async () => {
     for (const body of [viewOfSize(VIEW_MAX - 77), `\ufeff${VIEW}`])
       expect((await send({ body })).status).toBe(201);
   });

@@ -34,7 +34,7 @@ it.skipIf(!hasChromium())('a prerendered page is counted only when it is shown',
   const views = () => viewlog.lines().map((line) => JSON.parse(line) as Record<string, string>);
   openUnwatched(`${origin}/first`);
   await until(() => isSeen && views().length > 0);
-  // The other page sends nothing in this time.
+  // Meanwhile the prerendered page sends nothing.
   await sleep(500);
   expect(views().map(({ url }) => url)).toStrictEqual(['/first']);
   const shownAfter = Date.now();

@@ -4,7 +4,7 @@ import { viewUrl } from '../../src/base/option.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { dataDirectory, run, startViewlog } from '../support/viewlog.ts';
 
-// The output of `viewlog snippet`; in snippet.world.ts pages have the script in them.
+// The output of `viewlog snippet`; in snippet.world.ts, pages run the script.
 
 const SCRIPT = /^<script>(.*)<\/script>\n$/;
 const ADDRESS = 'https://views.example.com';
@@ -45,7 +45,7 @@ describe('the script', () => {
     });
   });
 
-  it("contains the address so that it can't end the script", async () => {
+  it("contains the address in a form that can't end the script", async () => {
     const url = `https://views.example.com/"</script><!--<b>'\${x}/$&$'`;
     const { code, stdout } = await snippet('1000001', '--url', url);
     expect(code).toBe(0);
@@ -82,7 +82,7 @@ it("warns if pages on https can't send to the address", async () => {
   }
 });
 
-it('the address is that of the running collector, or else of the options, if none is given', async () => {
+it('without --url, the address is that of the running collector, or else of the options', async () => {
   const { data, url } = await startViewlog();
   const running = await run(['snippet', '1000001', '--port', '1'], { data });
   expect(running.stdout).toMatch(new RegExp(`="1000001",.*fetch\\("${url}/view",`));

@@ -770,7 +770,8 @@ it(
     const visits = browsers.map(async ([browser]) => {
       const people = CHOSEN.filter(({ only = browser }) => only === browser);
       const wrong = await miscounted(people, browser);
-      // A busy machine upsets clocks of pages: those people visit once more, without the crowd.
+      // A busy machine delays the timers of pages, so the people with wrong results visit once
+      // more, alone.
       return wrong.length > 5
         ? wrong
         : miscounted(
@@ -784,7 +785,7 @@ it(
   },
 );
 
-/** Returns what a browser stored and showed otherwise than a person would. */
+/** Returns the people whose stored views aren't those that a person would count. */
 async function miscounted(people: readonly Person[], browser: 'Chromium' | 'Firefox') {
   if (people.length === 0) return [];
   const { results, referers } = await visitsOf(people, browser);
@@ -804,7 +805,7 @@ const expectedOf = ({ did, stored, saw }: Person) =>
     ? { did, stored }
     : { did, stored, saw: expect.stringContaining(saw) as unknown };
 
-/** Returns people who find each fault of planted.txt, with the script that has it. */
+/** Returns the people who should find each fault of planted.txt, with the fault in their script. */
 function plantedPeople(): (Person & { readonly fault: string })[] {
   const chosen = new RegExp(process.env['PLANTED'] ?? '');
   return faultsIn(import.meta.dirname)
@@ -834,7 +835,7 @@ function minified(contents: string, keepsCampaigns: boolean): string {
   return outputFiles[0]!.text.trim();
 }
 
-// PLANTED=. shows that the table finds faults of the script, and who finds which.
+// PLANTED=. shows that the table finds faults of the script, and which person finds which fault.
 it.runIf(process.env['PLANTED'])(
   'people find each planted fault of the script',
   { timeout: 900_000 },

@@ -5,7 +5,7 @@ import { systemFiles } from '../../src/disk/ops.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-// The simulator tests the rest of it.
+// The simulator tests everything else that a day writer does.
 
 test('begins to write before the answers to the last lines are made', async () => {
   let begun = 0;

@@ -6,7 +6,7 @@ import { tempDir } from '../support/temp-dir.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 import { dataDirectory, run, start, startViewlog, type Viewlog } from '../support/viewlog.ts';
 
-// Collectors that share a data directory, as far as it depends on the runtime.
+// Collectors that share a data directory: the behaviour that depends on the runtime.
 
 test.each([NODE, DENO, BUN].filter(isPresent))(
   'one collector holds a data directory until it is killed, on $name',

@@ -21,7 +21,7 @@ async function expectRefused(dir: string, message: string | RegExp): Promise<voi
   await expect(acquireLock(dir)).rejects.toMatchObject({ exitCode: 73, message: matching });
 }
 
-/** A holder other than viewlog's own code. */
+/** Listens like a holder that doesn't run viewlog's code. */
 async function listenAt(path: string, serve: (connection: net.Socket) => void): Promise<void> {
   const server = net.createServer(serve);
   await new Promise<void>((resolve) => server.listen(path, resolve));
@@ -173,9 +173,9 @@ test('of two starters, paused at any step, one holds the lock and writes', async
     second.goOn();
     const locks = [await first.ended, await second.ended];
     const what = `the first stopped when it had ${stopFirst}, the second ${stopSecond}`;
-    // A replaced holder notices without being asked.
+    // A replaced holder notices its loss unasked.
     await until(() => locks.filter((lock) => lock?.isHeld()).length === 1);
-    // Once a process has written, an earlier one never writes again.
+    // Once a process has written, no earlier process writes again.
     const turns = written.filter((name, i) => name !== written[i - 1]);
     expect(turns.length, `${what}: ${turns.join()}`).toBe(new Set(written).size);
     for (const { exitCode } of [...first.lost, ...second.lost]) expect(exitCode, what).toBe(73);

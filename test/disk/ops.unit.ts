@@ -28,6 +28,6 @@ test.each([
   expect(spaceIn({ ...STATFS, ...inodes })).toMatchObject({ hasInodes });
 });
 
-test('a missing directory has no space', async () => {
+test('free space of a missing directory is an error, not a number', async () => {
   await expect(fileSystemOf('/missing')).rejects.toMatchObject({ code: 'ENOENT' });
 });

@@ -64,7 +64,7 @@ describe.skipIf(!isRoot)('root in the directory of a service', () => {
     },
   );
 
-  test('reads which user to run viewlog as, by name if there is one', () => {
+  test('learns which user to run viewlog as, by name if the user has one', () => {
     expect([userName(0), userName(4711)]).toEqual(['root', '#4711']);
   });
 

@@ -85,7 +85,7 @@ function sceneOf(around: Scene['around'], refused = 0, code: Refusal['code'] = '
   return scene;
 }
 
-/** The origin is fixed; the invalid views are too few for the page. */
+/** The origin is fixed. There are too few invalid views for the status page to report them. */
 function fixedBesideOpen() {
   const scene = new Scene(PROJECTS);
   scene.refuse(9, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
@@ -175,7 +175,7 @@ const proxied = (change: Partial<ProxyReplies>): Partial<Facts> => ({
   },
 });
 
-/** Findings about a correct installation, except for these facts. */
+/** Returns the findings about a correct installation whose facts differ in these. */
 const examined = (facts: Partial<Facts>) =>
   examine({
     nowMs: NOON,
@@ -228,12 +228,12 @@ const ARCHIVE: Partial<Facts> = {
 it.each<Partial<Facts>>([
   { askedPort: 8080 },
   ARCHIVE,
-  // The service reads it through its group; root owns it.
+  // Root owns the projects file; the service reads the file through its group.
   inside({ files: [LOCK], read: [{ ...ROOTS, gid: SERVICE.gid, ...at('/etc/p.json') }] }),
-  // Its files show who runs viewlog, and the group may write in root's directory.
+  // The files show who runs viewlog, whose group may write in root's directory.
   inside({ directory: { uid: 0, gid: SERVICE.gid, mode: 0o40770 } }),
   inside({ bytesPerDay: 1 }),
-  // A synchronised clock is right, so a file of a later day was written under a wrong one.
+  // A synchronised clock is right, so a file of a later day was written while the clock was wrong.
   { nowMs: Date.UTC(2026, 10, 20), isSynchronised: true },
   { ownUid: 0 },
   { ownUid: undefined },
@@ -343,7 +343,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     },
   "no view is accepted. Start it with this command's options, because no earlier start is known: viewlog serve --data /data":
     { ...NOT_RUNNING, source: 'options' },
-  // The unit has the variable with the token.
+  // The unit sets the variable with the token.
   'no view is accepted. Start it: sudo systemctl restart v.service': {
     ...NOT_RUNNING,
     of: { ...INSTALLATION, unit: 'v.service', chosen: { status: flag('0.0.0.0:8081') } },
@@ -351,7 +351,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning health: --status is off; it is unknown whether views are accepted. ': { status: {} },
   "warning health: Nothing answers at http://127.0.0.1:8081; it is unknown whether views are accepted. Pass the collector's --status address;":
     { status: STATUS },
-  // The process is in a container, and another viewlog on this machine.
+  // The process runs in a container, and another viewlog on this machine.
   'warning health: Another viewlog answers at http://127.0.0.1:8081; it is unknown whether views are accepted. ':
     { status: { address: STATUS.address, another: {} } },
   "error health: The status server of another viewlog answers at http://127.0.0.1:8081: no process holds the data directory; viewlog can't listen there. Find it and stop it, or choose another address: sudo ss":

@@ -68,7 +68,7 @@ describe('a collector that runs', () => {
     expect(namesIn(data).filter((name) => /^(views|refused|\.)/.test(name))).toStrictEqual([]);
   });
 
-  it('is no other collector because an archive has no projects file', async () => {
+  it("isn't confused with an archive, which has no projects file", async () => {
     const data = tempDir();
     const self = { ...INSTALLATION, role: 'archive' as const, data, projects: undefined };
     const lock = await acquireLock(data, { self });
@@ -78,7 +78,7 @@ describe('a collector that runs', () => {
     expect(line('settings')).not.toContain('--projects');
   });
 
-  it('is not faulty because its status page is off', async () => {
+  it("isn't reported as faulty if its status page is off", async () => {
     const viewlog = await startViewlog({ data: installation() });
     const { outcome } = await doctor(viewlog.data, ['--host=127.0.0.1', `--port=${viewlog.port}`]);
     expect(outcome('collector')).toMatch(/^0 ok collector: /);
@@ -105,7 +105,7 @@ describe('a collector that runs', () => {
     expect(line('health')).toContain(`at ${viewlog.statusUrl}: it writes to "${viewlog.data}"; `);
   });
 
-  it('gets its token; no other program does', async () => {
+  it('gets its token from the doctor; no other program gets the token', async () => {
     const asked: (string | undefined)[] = [];
     const port = await listening(
       http.createServer(({ headers }, response) => {
@@ -120,7 +120,7 @@ describe('a collector that runs', () => {
     const space = async (options: object): Promise<string> =>
       (await doctor(viewlog.data, of(viewlog), options)).line('free space');
     expect(await space({ env })).toContain('--min-free 1 MiB');
-    // The lock tells the options to every user who may enter the directory.
+    // The lock shows the options to every user who may enter the directory.
     expect(await space({})).toContain('--min-free 1 MiB');
   });
 });
@@ -147,7 +147,7 @@ it("another program on the port is an error; an unused address isn't", async () 
   expect(outcome('collector')).toMatch(/^78 error collector: Another program/);
   const none = await doctor(installation(), ['--port=0']);
   expect(none.outcome('collector')).toMatch(/^0 warning collector: No collector answers at /);
-  // Both keep viewlog from starting; 192.0.2.7 is nobody's.
+  // Both addresses keep viewlog from starting: no machine has 192.0.2.7.
   for (const place of ['--host=no-such-host.invalid', '--host=192.0.2.7']) {
     const impossible = await doctor(installation(), [place]);
     expect(impossible.outcome('collector')).toMatch(
@@ -156,7 +156,7 @@ it("another program on the port is an error; an unused address isn't", async () 
   }
 });
 
-it('names a directory whose lock no socket can have, instead of another user', async () => {
+it('names a directory whose path is too long for a lock, and advises no other user', async () => {
   const data = `${tempDir()}/${'d'.repeat(100)}`;
   expect((await doctor(data)).outcome()).toMatch(/^73 error: Can't lock ".*d": .* a shorter path$/);
 });
@@ -197,7 +197,7 @@ describe('the address that pages post to', () => {
     expect(nowhere.outcome()).toBe('64 error: --project sends one real view, so it needs --url');
   });
 
-  it('is no good if a proxy there cuts bodies, which one real view shows', async () => {
+  it('gets a warning if a proxy there cuts bodies, as one real view shows', async () => {
     const viewlog = await startWatched({ data: installation() });
     const cut = async (request: http.IncomingMessage, response: http.ServerResponse) => {
       const { method, url, headers } = request;

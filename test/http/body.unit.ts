@@ -25,7 +25,7 @@ it('is its pieces in order, up to the limit, charged for at most twice its bytes
         expect(fault).toBe(bytes > bytesMax ? 'too-large' : undefined);
         if (fault !== undefined) break;
         kept.push(piece.slice());
-        piece.fill(0); // the runtime uses its buffer again
+        piece.fill(0); // as a runtime does that reuses its buffer
       }
       const whole = Buffer.concat(kept);
       expect(Buffer.from(body.whole)).toStrictEqual(whole);

@@ -19,11 +19,11 @@ import { MINIMAL_VIEW } from '../support/views.ts';
 interface State {
   /** The bytes that the client sends before the event. */
   readonly first: string;
-  /** The bytes that it sends after the event, which complete all its views. */
+  /** The bytes that the client sends after the event, which complete all its views. */
   readonly rest: string;
-  /** The answers that it then has, unless the event refuses its views. */
+  /** The number of answers that the client then has, unless the event refuses its views. */
   readonly answers: number;
-  /** True if the head of a request is complete before the event, and its body isn't. */
+  /** True: before the event, the head of a request is complete, and its body isn't. */
   readonly isHalfBody?: boolean;
 }
 
@@ -31,7 +31,7 @@ const CHUNKED = { 'Content-Length': '', 'Transfer-Encoding': 'chunked' };
 
 /** @param bytesMax the value of --max-view. */
 function statesOf(bytesMax: number): Readonly<Record<string, State>> {
-  // The line of a view also has an id and a time.
+  // The stored line also contains an id and a time.
   const view = JSON.stringify({ ...MINIMAL_VIEW, pn: 'x'.repeat(bytesMax - 400) });
   const [half, end] = [view.slice(0, bytesMax / 2), view.slice(bytesMax / 2)];
   const whole = post(view);
@@ -55,16 +55,17 @@ function statesOf(bytesMax: number): Readonly<Record<string, State>> {
 const EXCEPTIONS: readonly (readonly [runtime: RegExp, row: RegExp])[] = [
   // Bun closes a connection on which a request comes before the last answer.
   [/Bun/, /^pipelined/],
-  // Deno and Bun decide how long they wait for a head, and when they close what hasn't sent one.
+  // Deno and Bun themselves decide how long to wait for a head, and when to close a connection that
+  // hasn't sent a head.
   [/Deno|Bun/, /^(silent|half a head|idle).*(time-out|is kept)/],
-  // Their servers close connections in a stop without saying so before.
+  // Deno's and Bun's servers close connections in a stop without announcing it in an answer.
   [/Deno|Bun/, /its answer in a stop ends the connection/],
   // The system gives Bun a connection only when it has sent something, and drops it silently.
   [/Bun/, /^silent is closed at a stop/],
   // Deno keeps a connection as long as a read of its body is pending, and can't cancel that read.
   [/Deno/, /^half a (declared )?body.*is closed after its 408/],
   [/Deno/, /^a body refused before its first byte is closed/],
-  // Deno reads no more requests, and waits for its client for any time.
+  // Deno reads no more requests, and waits for the client without a limit.
   [/Deno/, /^unread answers are closed after their time-out/],
 ];
 
@@ -93,8 +94,9 @@ const PREFLIGHT =
   'OPTIONS /view HTTP/1.1\r\nHost: x\r\nAccess-Control-Request-Method: POST\r\n\r\n';
 
 /**
- * Opens a connection whose client reads no answer, and sends requests until no more are read. Bun
- * closes it because it pipelines, Node when its requests need more than --max-queue.
+ * Opens a connection whose client reads no answer, and sends requests until the server reads no
+ * more. Bun closes the connection because it pipelines; Node closes it when its requests need more
+ * than --max-queue.
  */
 async function openUnread(port: number): Promise<Client> {
   const client = await open(port, '');
@@ -166,7 +168,7 @@ class Scene {
     return client.statuses();
   }
 
-  /** Records the row if it doesn't hold. */
+  /** Records the row if its sentence doesn't hold. */
   row(sentence: string, holds: boolean, seen: unknown = ''): void {
     const { name } = this.runtime;
     if (holds || EXCEPTIONS.some(([on, row]) => on.test(name) && row.test(sentence))) return;
@@ -224,7 +226,7 @@ async function timeOut(scene: Scene): Promise<void> {
   scene.row('all connections: the stop is clean', endsWell(await viewlog.signal('SIGTERM')));
 }
 
-/** Nothing is in flight. */
+/** Stops a collector while no request is in flight. */
 async function stopIdle(scene: Scene): Promise<void> {
   const viewlog = await scene.start();
   const clients = await scene.open(
@@ -237,13 +239,16 @@ async function stopIdle(scene: Scene): Promise<void> {
   const ms = performance.now() - startMs;
   scene.row("idle connections: the stop doesn't wait for them", ms < 3_400, ms);
   for (const [name, , client] of clients) {
-    // Only Bun leaves some of them open, and their clients would wait in vain.
+    // Only Bun leaves some connections open, for whose end the test would wait in vain.
     const isClosed = scene.runtime === BUN ? client.isClosed() : await until(client.isClosed);
     scene.row(`${name} is closed at a stop`, isClosed);
   }
 }
 
-/** Requests are in flight; the rest of each comes after the stop began. */
+/**
+ * Stops a collector while requests are in flight; the rest of each request comes after the stop
+ * began.
+ */
 async function stopBusy(scene: Scene): Promise<void> {
   const viewlog = await scene.start();
   const clients = await scene.open(
@@ -273,7 +278,7 @@ async function stopBusy(scene: Scene): Promise<void> {
   scene.row('busy connections: every 201 is a line', lines >= accepted, [lines, accepted]);
 }
 
-/** A client doesn't read its answers. */
+/** Stops a collector while a client doesn't read its answers. */
 async function stopUnread(scene: Scene): Promise<void> {
   const viewlog = await scene.start();
   const unread = await openUnread(viewlog.port);
@@ -284,7 +289,7 @@ async function stopUnread(scene: Scene): Promise<void> {
   scene.row('unread answers are closed at a stop', await until(unread.isClosed));
 }
 
-/** Other connections have used up the memory for requests. */
+/** Sends views while other connections use up the memory for requests. */
 async function overBudget(scene: Scene): Promise<void> {
   const viewlog = await scene.start(true);
   const unread = await openUnread(viewlog.port);
@@ -320,7 +325,7 @@ async function overBudget(scene: Scene): Promise<void> {
   scene.row('all connections: the stop is clean', endsWell(await viewlog.signal('SIGTERM')));
 }
 
-/** The memory of requests is free, and views are accepted. */
+/** Expects that the memory for requests is free, and that viewlog accepts views. */
 async function expectFree(
   scene: Scene,
   viewlog: Awaited<ReturnType<Scene['start']>>,
@@ -349,7 +354,7 @@ async function hangUp(scene: Scene): Promise<void> {
   scene.row('all connections: the stop is clean', endsWell(await viewlog.signal('SIGTERM')));
 }
 
-/** The day's file can't be opened for a while. */
+/** Sends views while the day's file can't be opened. */
 async function writeFailure(scene: Scene): Promise<void> {
   const viewlog = await scene.start();
   const days = [0, 1].map((n) => new Date(Date.now() + n * 86_400_000).toISOString().slice(0, 10));

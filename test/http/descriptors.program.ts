@@ -21,7 +21,7 @@ const limited = (runtime: Runtime): Runtime => ({
 describe.each([NODE, DENO, BUN].filter(isPresent))('on $name', (runtime) => {
   it('accepts views again after file descriptors ran out', async () => {
     const viewlog = await startViewlog({ runtime: limited(runtime) });
-    // On a connection of its own each time.
+    // Sends a view on a new connection.
     const accepted = async (): Promise<boolean> => {
       const pieces = [post(JSON.stringify(MINIMAL_VIEW))];
       const { answers } = await speak(viewlog.port, { pieces, abortMs: 2_000 }, 100);

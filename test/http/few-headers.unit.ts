@@ -19,7 +19,9 @@ const ASKED = [
   'viewlog-replay',
 ];
 
-/** Returns the headers that a server makes of a request's header lines, and its answer. */
+/**
+ * Returns the headers that a server reads from a request's header lines, and the server's answer.
+ */
 async function headersOf(
   request: string,
   Request: typeof IncomingMessage,

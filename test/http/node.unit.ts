@@ -23,7 +23,10 @@ async function listen(handler: Handler, { limits, bytesMax = 64 * 1024 }: Option
   return { budget, listener, port: listener.address.port };
 }
 
-/** Opens a connection and sends the text. Its name is added to `closed` when the server closes it. */
+/**
+ * Opens a connection and sends the text. Adds the name to `closed` when the server closes the
+ * connection.
+ */
 async function open(port: number, name: string, text: string, closed: string[] = []) {
   const socket = connect({ port, host: '127.0.0.1' });
   let received = '';
@@ -153,7 +156,7 @@ it('answers the first request of a connection that was silent beyond the time fo
   late.socket.write(HEAD);
   late.socket.write('\r\n');
   await until(() => late.received().startsWith('HTTP/1.1 204 '));
-  // From then on its heads have the same time as any other's.
+  // From then on, the connection has as much time for a head as any other.
   late.socket.write(HEAD);
   await late.ended;
 });

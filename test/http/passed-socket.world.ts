@@ -9,7 +9,7 @@ it.skipIf(!isHere(NGINX))(
   async () => {
     const views = await restartUnderLoad(async (port) => {
       const printed = await exampleOf('nginx', [`--port=${port}`]);
-      // One machine sends them all.
+      // Removes nginx's limit per address, because one machine sends all views.
       const proxy = await nginx(printed.replace(/ *limit_req.*;\n/g, ''));
       return `http://127.0.0.1:${proxy.port}`;
     });

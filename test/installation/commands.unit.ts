@@ -40,7 +40,8 @@ it.each<[text: string | undefined, command: string | undefined]>([
     String.raw`/srv/viewlog activate 7 --data /data --name $'Jo\'s\x0a\xe2\x80\xaeb'`,
     commands.activate(INSTALLATION, '7', { name: "Jo's\n\u202eb" }),
   ],
-  // Root's projects file, the service's data: each command runs as the owner of what it writes.
+  // With root's projects file and the service's data, each command runs as the owner of the files
+  // that it writes.
   [
     '/srv/viewlog activate 7 --data /data --projects /etc/p.json',
     commands.activate(of({ projects: '/etc/p.json', owners: { data: SERVICE } }), '7'),

@@ -18,7 +18,7 @@ import {
 /** A fault, and the installations that can have it. */
 export interface Fault {
   readonly only?: Only;
-  /** Leaves viewlog running, and the fault corrected. */
+  /** Causes the fault, follows viewlog's advice, and leaves viewlog running without the fault. */
   readonly happen: (place: Place) => Promise<void>;
   /** Why the status page doesn't say "fixed" then, but only that views arrive. */
   readonly unfixed?: string;
@@ -42,7 +42,9 @@ function commandIn(text: string, pattern: RegExp): string {
 const commandBelow = (text: string, sentence: RegExp): string =>
   commandIn(text, new RegExp(`${sentence.source}[^\\n]*\\n +(.+)`));
 
-/** Pastes the command. It may change the owner, group, mode or content of `changed` only. */
+/**
+ * Pastes the command. The command may change the owner, group, mode or content of `changed` only.
+ */
 async function paste(
   place: Place,
   command: string,
@@ -145,7 +147,7 @@ async function accepted(place: Place, fields: object = {}, origin?: string): Pro
 
 const isFixed = (place: Place): Promise<string> => place.pageThatSays(/: fixed, since/);
 
-/** Sends the refused views again with the page's command; the page then shows it. */
+/** Sends the refused views again with the page's command; the page then says so. */
 async function replayed(place: Place): Promise<void> {
   if (place.plan.store === 'stream') return;
   const told = await place.pageThatSays(/To send (?:it|them) again:/);
@@ -457,7 +459,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     only: { ...WATCHED, store: ['disk'], start: ['Node', 'unit file'] },
     async happen(place) {
       edit(place, '"name"', '"maxViewsPerMinute": 5, "name"');
-      // The limit to set is known after a full minute.
+      // viewlog knows the limit to set after a full minute.
       const early = await place.start(...clock('-3m'));
       expect(early.text).toContain('listening on');
       for (let i = 0; i < 12; i++) expect(await place.send()).toBe(i < 5 ? 201 : 429);
@@ -699,7 +701,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
 /** A doctor finds a collector with a stream by its status page alone. */
 const statusOf = ({ plan, flags }: Place): string[] => (plan.store === 'stream' ? flags : []);
 
-/** Shows a process another time. Its time-outs still use the real clock. */
+/** Shows a process another time. The process's time-outs still use the real clock. */
 const clock = (offset: string): string[] => {
   const libraries = fs
     .readdirSync('/usr/lib')

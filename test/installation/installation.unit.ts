@@ -49,7 +49,7 @@ it.skipIf(process.getuid?.() !== 0)(
     chownSync(`${second}/v.service`, 4711, 0);
     expect(known()).toBeUndefined();
     chownSync(`${second}/v.service`, 0, 0);
-    // A unit in an earlier directory overrides the other one.
+    // A unit in an earlier directory overrides the other unit.
     unit('/bin/true', first);
     expect(known()).toBeUndefined();
   },

@@ -2,12 +2,12 @@ import { Random } from '../simulation/random.ts';
 import { Place, planOf } from '../support/installations.ts';
 import { FAULTS, isWell } from './faults.ts';
 
-/** Faults that happen at the same time, each to an installation of its own. */
+/** The number of faults that happen at the same time, each to a separate installation. */
 const AT_ONCE = 4;
 
 /**
  * Lets faults happen to installations that the seed makes. Eight seeds in a row try every fault.
- * `INSTALLATION_FAULT` names those to try.
+ * `INSTALLATION_FAULT` names the faults to try.
  */
 export async function tryInstallations(seed: number): Promise<void> {
   const names = Object.keys(FAULTS).filter((name) =>
@@ -26,7 +26,7 @@ export async function tryInstallations(seed: number): Promise<void> {
       throw new Error(`${name}, ${JSON.stringify(plan)}\n${cause}`, { cause: error });
     }
   });
-  // Each ends before the test does, which removes its files.
+  // Waits for all, because the end of the test removes their files.
   const failed = (await Promise.allSettled(tries)).find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
 }

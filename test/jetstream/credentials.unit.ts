@@ -27,7 +27,7 @@ it("a login signs the server's nonce as the NATS client does, with the current f
   text = fileOf(newSeed()).replaceAll('\n', '\r\n');
   writeFileSync(path, text);
   expect(login('nonce')).toStrictEqual(expected());
-  // The last good ones, while the file is missing or faulty.
+  // Signs with the last good credentials while the file is missing or faulty.
   writeFileSync(path, 'half a fi');
   expect(login('nonce')).toStrictEqual(expected());
   rmSync(path);

@@ -8,7 +8,7 @@ import {
   refusalReason,
 } from '../../src/jetstream/stream-health.ts';
 
-// Each row: events with the second at which they come, and the state after the last one.
+// Each row: events with the second at which they come, and the state after the last event.
 
 type At = readonly [second: number, event: HealthEvent];
 

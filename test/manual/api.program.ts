@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { blocksOf, MANUAL, read } from '../support/documents.ts';
 import { startViewlog } from '../support/viewlog.ts';
 
-// The exchange that the API page shows, against the program.
+// Compares the exchange on the API page with the program's.
 
 const MESSAGES = blocksOf(read(`${MANUAL}/api.md`))
   .filter(({ language }) => language === 'http')
@@ -13,7 +13,7 @@ const MESSAGES = blocksOf(read(`${MANUAL}/api.md`))
     return { first, headers, body };
   });
 
-it('the exchange of the API page is what viewlog answers', async () => {
+it('viewlog answers as the API page shows', async () => {
   const [request, accepted, refused] = MESSAGES;
   const { url } = await startViewlog();
   for (const [body, shown] of [

@@ -92,7 +92,7 @@ describe('a reader finds:', () => {
   it('every command and its options in the reference', async () => {
     const [table = '', options = ''] = read(`${MANUAL}/reference.md`).split('\n## Configuration\n');
     const [ofServe = '', ofOthers = ''] = options.split('\n### Other commands\n');
-    // A row without a command belongs to the one above.
+    // A row without a command belongs to the row above.
     const rowsOf = Object.fromEntries(
       ofOthers.split(/^(?=\| `)/m).map((rows) => [/^\| `([a-z]+)`/.exec(rows)?.[1] ?? '', rows]),
     );

@@ -11,7 +11,10 @@ import { tempDir } from '../support/temp-dir.ts';
 const isRoot = process.getuid?.() === 0;
 const COMMANDS = { activate, deactivate };
 
-/** A projects file with this text, and commands run on it. */
+/**
+ * Creates a projects file with this text, and returns functions that run commands on it and read
+ * it.
+ */
 async function file(text?: string) {
   const directory = tempDir();
   const path = `${directory}/projects.json`;
@@ -100,7 +103,7 @@ test.each(
   expect(out.split('\n')[0]).toBe(`Project ${args[0]} ${said.replace(':', ` in ${path}:`)}${soon}`);
   const saved = await fs.stat(path);
   if (isUnchanged) expect(saved).toMatchObject({ ino, mtimeMs });
-  // Another file takes its place, so that nobody reads half an edit.
+  // An edit replaces the file, so that nobody reads half an edit.
   else expect(saved.ino).not.toBe(ino);
 });
 

@@ -55,7 +55,7 @@ test('a faulty file changes nothing; each fault is logged once, and shown until 
   await rm(path);
   await found(() => expect(projects.fault).toMatchObject({ sinceMs, isMissing: true }));
   expect(idsOf(projects)).toBe('1');
-  // The text that it had before its faults.
+  // The text that the file had before its faults.
   await save(listOf('1'));
   await found(() => expect(projects.fault).toBeUndefined());
   expect(logged).toEqual([
@@ -65,7 +65,7 @@ test('a faulty file changes nothing; each fault is logged once, and shown until 
   ]);
 });
 
-test('a reload acts at once, and says so even if nothing changed', async () => {
+test('a reload acts immediately, and is logged even if nothing changed', async () => {
   const { save, projects, reload, logged } = await followed();
   await save(listOf('1', '2'));
   await reload();

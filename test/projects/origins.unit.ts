@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isOrigin, originTest } from '../../src/projects/origins.ts';
 
-// An origin of the file, the origins that it allows, and some that it doesn't.
+// A listed origin, the origins that it allows, and some that it doesn't allow.
 test.each<[listed: string, allowed: string, others?: string]>([
   [
     'https://example.com',

@@ -71,7 +71,7 @@ null → 1:1: the file must be an object with a list "projects"; found null
 {"operator":"Jo <jo@x.com>","projects":[]} → 1:13: operator must be an e-mail address, such as "views@example.com"; found "Jo <jo@x.com>"
 `;
 
-/** Fields of a project, with values that they may not have. */
+/** Fields of a project, each with a value that isn't allowed. */
 const WRONG_VALUES = String.raw`
 id: 1000001 null "" "1\n" "١" "111111111111111111111" → must be a string of 1 to 20 digits, such as "1000001"
 name: null 1 [] → must be a string
@@ -128,7 +128,7 @@ describe('a file that is JSON', () => {
     expect(faults.at(-1)).toMatch(last);
   });
 
-  test.each(['\n', '\r\n', '\r'])('has its lines counted as editors do: %j', (eol) => {
+  test.each(['\n', '\r\n', '\r'])('has the line numbers that editors show: %j', (eol) => {
     const text = ['{', '"projects":[', '  {"id":1}]', '}'].join(eol);
     expect(parseProjectsFile(Buffer.from(text), 'p.json')).toMatchObject({
       line: ['  {"id":', '1}]'],

@@ -14,7 +14,7 @@ test('no edit is lost when several run at once, and no umask hides the files', a
   const activate = (id: string) =>
     promisify(execFile)('sh', ['-c', ...command, id, '--data', data]);
   const edits = await Promise.allSettled(ids.map(activate));
-  // The others end with 73, and change nothing.
+  // The other edits end with 73, and change nothing.
   const done = ids.filter((_, i) => edits[i]!.status === 'fulfilled');
   const failed = edits.flatMap((edit) => (edit.status === 'rejected' ? [edit.reason.code] : []));
   expect(new Set([73, ...failed])).toEqual(new Set([73]));

@@ -7,7 +7,7 @@ function takeWithin(limit: number) {
   return (nowMs: number, spend?: boolean): number => bucket.take(limit, nowMs, spend);
 }
 
-/** Spends all tokens at one instant; returns how many there were. */
+/** Spends all tokens at one instant; returns their number. */
 function emptyBucket(take: (nowMs: number) => number, nowMs: number): number {
   let spent = 0;
   while (take(nowMs) === 0) spent++;
@@ -21,7 +21,7 @@ test('starts full, and refills evenly, up to one minute of views', () => {
   expect(emptyBucket(take, 86_400_000)).toBe(3);
 });
 
-test('spends nothing if it is only asked', () => {
+test('spends nothing if it is only asked how long to wait', () => {
   const take = takeWithin(1);
   expect([false, false, true, false].map((spend) => take(0, spend))).toEqual([0, 0, 0, 60]);
 });

@@ -1,13 +1,16 @@
 import { type FileOps, systemFiles } from '../../src/disk/ops.ts';
 import type { Random } from '../simulation/random.ts';
 
-/** A process, and how many file operations it has before it is killed. */
+/** A process, and the number of its file operations before it is killed. */
 export interface Life {
   isDead: boolean;
   opsLeft: number;
 }
 
-/** Nothing here cuts the power, so nothing is synced: hundreds of syncs would take minutes. */
+/**
+ * No test here cuts the power, so these operations sync nothing: hundreds of syncs would take
+ * minutes.
+ */
 export const unsyncedFiles: FileOps = {
   ...systemFiles,
   fsync: async () => {},

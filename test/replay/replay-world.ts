@@ -1,7 +1,7 @@
 // One run of a random operator who replays refused views, with the collector's projects file or
-// another one. The files are packed, copied and moved, the replay is interrupted anywhere, the
-// projects file changes, and the collector restarts. Replay, collector and stores are the real
-// ones. A seed decides what happens, but not when: the system decides what runs first.
+// another one. The operator packs, copies and moves the files, interrupts the replay anywhere,
+// edits the projects file, and restarts the collector. Replay, collector and stores are real. A
+// seed decides what happens, but not in which order: the system decides what runs first.
 import * as fs from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -217,7 +217,7 @@ export class ReplayWorld {
     fs.copyFileSync(file, join(this.#dir, this.random.pick(['', 'elsewhere']), name));
   }
 
-  /** Pages send some views, and those that are refused are stored. */
+  /** Sends views as pages do, and stores the refused views. */
   async #sendViews(): Promise<void> {
     const before = this.#refused.state().storedLines;
     let refused = 0;
@@ -318,7 +318,7 @@ export class ReplayWorld {
     return sent === stored ? undefined : `it says that it sent ${sent} of ${stored} views`;
   }
 
-  /** Two replays at once, of the same views in two directories. */
+  /** Runs two replays at once, of the same views in two directories. */
   async #twins(): Promise<void> {
     const file = this.random.pick(this.#files());
     const copy = join(
@@ -330,7 +330,7 @@ export class ReplayWorld {
     await Promise.all([file, copy].map((one) => this.#replay('', false, [one])));
   }
 
-  /** The operator looks for the views of unknown outcome, and records their outcome. */
+  /** Looks for the views of unknown outcome, as an operator does, and records their outcome. */
   #settle(): void {
     const stored = new Set(this.#stored());
     const pids = this.#pidsById();
@@ -367,7 +367,9 @@ export class ReplayWorld {
     return this.#storedTwice() ?? (await this.#miscounted());
   }
 
-  /** The page says how many views of each project were sent again, by the record. */
+  /**
+   * Compares the record's count of views that were sent again, per project, with the stored views.
+   */
   async #miscounted(): Promise<string | undefined> {
     const days = fs
       .readdirSync(this.#dir)

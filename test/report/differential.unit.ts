@@ -90,13 +90,13 @@ function changesOf(timeZone: string, year: number): number[] {
   return CHANGES.get(key)!;
 }
 
-/** Returns a case: what is asked for, and the views in order. */
+/** Returns a case: the options of the report, and the views in order. */
 function caseOf(seed: number) {
   const random = new Random(seed);
   const timeZone = random.pick(ZONES);
   const changes = changesOf(timeZone, random.pick([2011, 2024, 2025, 2026]));
   const changeMs = random.pick(changes);
-  // Many are close to the change of clocks, or to the present time of day.
+  // Many views are close to the change of clocks, or to the present time of day.
   const now = new Date(changeMs + Math.floor(random.next() * random.pick([2, 20]) * DAY_MS));
   const dayBefore = (days: number): string =>
     new Date(now.getTime() - days * DAY_MS).toISOString().slice(0, 10);
@@ -160,7 +160,7 @@ function expectedOf({
     return days;
   };
   const [today, clockNow] = local(now.getTime());
-  /** Returns whether its day's clock hadn't yet shown the present time of day. */
+  /** Returns whether, at a time, the clock hadn't yet shown the present time of day on that day. */
   const isEarlier = (ms: number): boolean => {
     const [day, clock] = local(ms);
     if (clock >= clockNow) return false;

@@ -43,7 +43,7 @@ it('campaigns are the utm parameters of the page, decoded', () => {
   expect([campaigns.top, campaignViews]).toStrictEqual([[{ key, count: 2 }], 2]);
 });
 
-it('days are only days with views if a clock was years off', () => {
+it('only days with views are listed if a clock was years off', () => {
   const { days } = reportOn([viewAt('1999-03-14'), viewAt('2026-03-10')]);
   expect(days.map(({ day }) => day)).toStrictEqual(['1999-03-14', '2026-03-10']);
 });
@@ -57,7 +57,7 @@ it("lines that aren't a view are counted as invalid", () => {
   expect([views, invalidLines]).toStrictEqual([1, lines.length]);
 });
 
-it('the JSON is as its schema says', async () => {
+it('the JSON matches its schema', async () => {
   const counts = Array.from({ length: 14 }, () => 2);
   const views = daily('2026-03-01', counts, { url: '/?utm_source=a' });
   const json: unknown = JSON.parse(JSON.stringify(reportOn(views, { fromDay: '2026-02-28' })));

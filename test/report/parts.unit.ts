@@ -66,7 +66,7 @@ it.each([
   );
 });
 
-it('a tally is exact up to its limit, and then retains the frequent texts', () => {
+it('a tally is exact up to its limit, and then keeps the frequent texts', () => {
   const tally = new Tally();
   for (let i = 0; i < TEXTS_MAX; i++) tally.add(`key ${i}`);
   for (let i = 0; i < 50; i++) tally.add('key 7');

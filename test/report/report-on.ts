@@ -41,7 +41,7 @@ export const viewAt = (time: string, change: object = {}): string =>
     time.length > 'YYYY-MM-DD'.length ? time : `${time}T10:00:00.000Z`,
   );
 
-/** Returns as many views per day as `counts` says, from `fromDay` on, all at ten. */
+/** Returns views at ten o'clock, from `fromDay` on: as many per day as `counts` lists. */
 export const daily = (fromDay: string, counts: readonly number[], change: object = {}): string[] =>
   counts.flatMap((count, i) => {
     const day = new Date(Date.parse(fromDay) + i * 86_400_000).toISOString().slice(0, 10);

@@ -51,7 +51,7 @@ it('counts the chosen days in the chosen time zone, and as many days before', as
   }
 });
 
-it("doesn't count the line that is being written, and lines that aren't UTF-8 as invalid", async () => {
+it("counts lines that aren't UTF-8 as invalid, but not the line that is being written", async () => {
   const [whole] = storedLines(DAY, 1);
   const content = Buffer.from(`X\n${whole}\n${whole}`);
   content[0] = 0xff;
@@ -92,7 +92,7 @@ it.each(['foo', 'GMT+3', 'CET-1CEST,M3.5.0,M10.5.0/3', '<+03>-3', 'Etc/Unknown']
   },
 );
 
-it('counts what it can read of a damaged packed file, and says so', async () => {
+it('counts the readable part of a damaged packed file, and warns about the file', async () => {
   const packed = gzipSync(text(storedLines(DAY, 2000)));
   const data = dataWith({
     [`${NAME}.gz`]: packed.subarray(0, packed.length - 4000),

@@ -236,7 +236,7 @@ it("an archive's page is text, and its health has the reasons", async () => {
   expect(await get('/', 'n1:4222')).toMatch(/^Warning: +It is old$/m);
 });
 
-it('is unready if nothing can be stored, and warns of a stream whose servers are behind', () => {
+it('is unready if nothing can be stored, and warns about a stream whose servers are behind', () => {
   const seen = { messages: 7, bytes: 700, leader: 'n1', replicas: 3, lagging: ['n2'] };
   const stream = { name: 'VIEWS', warnings: ['It drops views'], seen };
   const none = 'No project is active, so every view is refused';
@@ -335,7 +335,7 @@ describe('the log of refusals that end within a minute', () => {
     expect(look()).toHaveLength(2);
   });
 
-  it('has none for few of them', () => {
+  it('has no line for few refusals', () => {
     const { scene, look, burst } = open();
     scene.accept(90);
     burst();
@@ -343,7 +343,7 @@ describe('the log of refusals that end within a minute', () => {
     expect(look()).toStrictEqual([]);
   });
 
-  it('has none for those before a restart', () => {
+  it('has no line for refusals before a restart', () => {
     const { scene, look, burst } = open();
     burst();
     Object.assign(scene.counts, { startMs: scene.nowMs });

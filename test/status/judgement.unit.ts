@@ -37,7 +37,7 @@ interface Site {
   readonly id: string;
   readonly cause: Cause;
   readonly perMinute: number;
-  /** When it stops sending and starts again. */
+  /** When the site stops sending and starts again. */
   readonly pausedMs: readonly [number, number];
   /** When the cause begins, and when it is removed. */
   readonly brokenMs: readonly [number, number];
@@ -95,7 +95,7 @@ class World {
     });
   }
 
-  /** Sends what the sites send in the next ten seconds. */
+  /** Sends the sites' views of the next ten seconds. */
   step(): void {
     const { scene, random } = this;
     const { nowMs } = scene;
@@ -111,7 +111,7 @@ class World {
     for (const site of this.sites) {
       if (within(nowMs, site.pausedMs)) continue;
       const isBroken = within(nowMs, site.brokenMs);
-      // Over its limit, a site sends ten times as much.
+      // A site over its limit sends ten times as many views.
       const times = site.cause === 'rate-limited' && isBroken ? 10 : isEarly ? 0.2 : 1;
       const views = (times * site.perMinute * stepMs) / MINUTE_MS;
       const whole = Math.floor(views) + Number(random.chance(views % 1));
@@ -143,7 +143,7 @@ class World {
     if (isLost) onDropped('full');
   }
 
-  /** The counts are saved at a stop, and read again. */
+  /** Saves the counts, as a stop does, and reads them again. */
   restart(): void {
     const { scene } = this;
     const saved = v.parse(savedCounts, JSON.parse([...slicesOf(scene.counts)].join('')));
@@ -153,7 +153,7 @@ class World {
     this.startMs = scene.nowMs;
   }
 
-  /** Some stored views are sent again. */
+  /** Sends some stored views again. */
   replay(): void {
     const { scene, random } = this;
     if (scene.nowMs < this.sites[0]!.brokenMs[1]) return;
@@ -202,7 +202,7 @@ function objections(world: World, model: StatusModel): string[] {
       object(colour !== 'red' || headlineColour !== 'red' || !isNamed, `all: ${all}`);
     }
     if (isOn && refused * 10 > accepted + refused) object(!isOpen || !isNamed, `open: ${all}`);
-    // Views that are accepted say nothing of an origin or a limit.
+    // Accepted views don't show that an origin or a limit is fixed.
     const isStated = cause === 'origin-not-allowed' || cause === 'rate-limited';
     object(isOn && isStated && colour === 'green', `never fixed: ${all}`);
     object(refused === 0 && isOpen && row?.state !== 'silent', `none: ${all}`);

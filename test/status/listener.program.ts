@@ -9,7 +9,7 @@ import { startWatched, sumOf, type Watched } from '../support/status.ts';
 import { dataDirectory, PROJECTS, run, until } from '../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 
-// The status server, from outside, the same on every runtime.
+// The status server from outside. Every runtime must pass the same tests.
 
 const PROMTOOL = '/usr/bin/promtool';
 const TOKEN = 'correct-horse-battery-staple';
@@ -49,7 +49,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name',
       expect(metrics['viewlog_views_received_total']).toBe(accepted + refused);
       for (const [status, answer] of sent) expect((await answer).status).toBe(status);
     }
-    // Two of them a minute.
+    // The project may send two views per minute.
     for (let i = 0; i < 4; i++) await viewlog.post({ ...MINIMAL_VIEW, p: '1000004' });
     // The connection of a body that was refused unread stays open for a moment.
     await until(async () => (await viewlog.metrics())['viewlog_queue_bytes'] === 0);
@@ -167,7 +167,7 @@ it('names an address in use, and the flag that chooses another', async () => {
   ]);
 });
 
-it('on Node it has 64 connections, and ten seconds or a little more for a head', async () => {
+it('on Node, it accepts 64 connections, and waits ten seconds or a little more for a head', async () => {
   const { statusPort, statusUrl } = await startWatched();
   /** Opens connections that send half a head; returns how many are open later. */
   async function halfHeads(count: number, ms: number): Promise<number> {

@@ -76,7 +76,8 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
     expect(scene.whole()).toMatch(
       /\n77\n.*\n {2}Once the projects file is correct, the status page shows the fix\.\n/,
     );
-    // Nor does a notice print such a command for a reason that is gone, or that only a page can fix.
+    // A notice prints no such command either for a reason that is gone, or that only a page can
+    // fix.
     scene.refuse(1, moved, MOVED);
     expect(scene.text()).toMatch(
       /^Aurora: all refused .*\nprojects\.json:3:2: .*\n {2}Correct the/,
@@ -370,7 +371,7 @@ it('an unlisted id is shown until it is activated, with the command for its refu
   Remove the script from its pages or, if it is one of your sites, activate it:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example${again}1000010
 `);
-  // An odd Origin isn't allowed by a command.
+  // No command allows an odd Origin.
   expect(scene.whole()).toContain(`    ${VIEWLOG} activate 1000010 ${FILES}\n`);
   scene.list(AURORA, { id: '2' }, { id: '77', name: 'New' });
   expect(scene.text()).toMatch(/^New: all refused \(project not activated\)\n/);
@@ -610,7 +611,7 @@ it('shows three unlisted ids whole, and the others in a list to open', () => {
   expect(page({ model: scene.model(), open: new Set() })).toMatch(/<summary>22 more: [^<]*, …</);
 });
 
-it('says how many views a chart shows at most, and has the whole name in a title', () => {
+it('shows the maximum of a chart, and the whole name in a title', () => {
   const scene = sceneOf();
   scene.list({ ...AURORA, name: 'x'.repeat(99) }, { id: '2' });
   scene.refuse(9, moved, MOVED);
@@ -635,7 +636,7 @@ it('compares today with yesterday, the running quarter of an hour by its share',
   expect(scene.model().total).toMatchObject({ yesterdayByNow: undefined });
 });
 
-it("counts days of the server's time zone", () => {
+it("counts days in the server's time zone", () => {
   vi.stubEnv('TZ', 'Asia/Kolkata');
   onTestFinished(() => void vi.unstubAllEnvs());
   const scene = new Scene([{ id: '1' }], NOON - 3 * DAY_MS);

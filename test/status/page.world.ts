@@ -108,7 +108,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     expect(await evaluated(page, 'String(globalThis.isOld)')).toBe('true');
     await again.signal('SIGTERM');
     await page.locator('.lost').waitFor();
-    // The same program, as another version of it.
+    // The same program with another version.
     const updated = join(tempDir(), 'viewlog.mjs');
     cpSync(BUNDLE, updated);
     const text = readFileSync(updated, 'utf8').replace(/version:"0\.1\.0"/, 'version:"0.1.1"');
@@ -167,7 +167,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
       return {
         id: String(1_000_001 + i),
         name: `Site ${i}, with a name as long as some departments have`,
-        // Its state has the longest name.
+        // The state of an inactive project has the longest name.
         active: i > 0,
       };
     });

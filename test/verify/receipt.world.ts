@@ -40,7 +40,7 @@ const DAMAGES = [
   `(SELECT ts, id FROM views WHERE id <> 'ID' UNION ALL SELECT ts, id FROM views WHERE id = 'OTHER')`,
 ];
 
-/** Returns the query, and what becomes of it if a view is lost, doubled, or both. */
+/** Returns the query, and the query on tables in which a view is lost, doubled, or both. */
 function queriesFor(database: string, lines: readonly string[]): string[] {
   const query = queryFor(database);
   const [id = '', other = ''] = lines.slice(1).map((line) => line.slice(39, 75));
@@ -172,7 +172,7 @@ it.skipIf(!isHere(POSTGRES))('PostgreSQL computes the receipt', async () => {
     String.raw`COPY lines FROM '${file}' (FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02')`,
     // Uses no JSON function, because none of them reads a line with \u0000 in a text.
     'INSERT INTO views SELECT substr(line, 8, 24)::timestamptz, substr(line, 40, 36)::uuid FROM lines',
-    // This query isn't the receipt's.
+    // The receipt's query must work in any time zone of the session.
     "SET TimeZone TO 'Pacific/Auckland'",
   ].join(';');
   const flags = ['-h', dir, '-U', 'viewlog', '-d', 'postgres', '-qAt', '-F', '\t', '-c', `${sql};`];

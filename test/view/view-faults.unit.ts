@@ -48,8 +48,8 @@ it.each<[string, string]>([
 );
 
 /**
- * Returns the CPU of the work, divided by that of `other`: the least of up to five tries, because
- * other programs can only add to it.
+ * Returns the CPU time of `work`, divided by that of `other`: the least ratio of up to five tries,
+ * because other programs can only add to the time.
  */
 function cpuRatio(work: () => void, other: () => void): number {
   other();

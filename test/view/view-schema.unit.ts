@@ -127,7 +127,7 @@ describe('the faults of a view', () => {
     expect(issues).toHaveLength(50);
   });
 
-  it('quote what was sent up to 64 characters', () => {
+  it('quote the received value up to 64 characters', () => {
     const [at64] = refused(changed({ ['x'.repeat(64)]: 1 })).issues!;
     expect(at64!.field).toBe('x'.repeat(64));
     const [at65] = refused(changed({ ['x'.repeat(65)]: 'y'.repeat(100) })).issues!;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Boots systemd, and has it run the unit that `viewlog example systemd` prints. It runs in namespaces of
-# its own, on a copy of this machine's files that lies in memory. As root, with systemd and curl installed.
+# Boots systemd, and has systemd run the unit that `viewlog example systemd` prints, in separate
+# namespaces, on a copy of this machine's files in memory. Needs root, systemd and curl.
 # RUNTIME=PROGRAM: another Node, Deno, Bun, or dist/viewlog itself.
 set -euo pipefail
 dist=$(realpath "$(dirname "$0")/../../../dist")
@@ -87,7 +87,7 @@ try() {
   ready
   inside stat -c '%U %a %n' "$data"/*.ndjson "$data/projects.json" 2> /dev/null || true
 
-  # Under load: a restart, a reload, kill -9. What was answered is there.
+  # Under load: a restart, a reload, kill -9. Every acknowledged view is stored.
   : > "$work/ids"
   touch "$work/load"
   local load=()
@@ -104,7 +104,7 @@ try() {
   echo "$(wc -l < "$work/answered") answered, $(comm -23 "$work/answered" "$work/stored" | wc -l) lost"
   [[ -s $work/answered && -z $(comm -23 "$work/answered" "$work/stored") ]]
 
-  # A faulty projects file: the reload fails and says why; it runs on, with the list that it had.
+  # A faulty projects file: the reload fails with the reason, and viewlog runs on with the old list.
   inside cp -p "$data/projects.json" "$data/good.json"
   inside sed -i 's/"id"/"idd"/' "$data/projects.json"
   if inside systemctl reload viewlog 2> /dev/null; then echo 'reloaded a faulty file'; exit 1; fi
@@ -128,7 +128,7 @@ try() {
   [[ $(state ExecMainStatus) == 73 && $(state NRestarts) == 0 ]]
   inside pkill -TERM -u viewlog; wait %% || true
 
-  # A reload before its handlers are installed: it is started again.
+  # A reload before viewlog has installed its signal handlers may end viewlog: systemd starts it again.
   inside systemctl reset-failed viewlog
   inside systemctl start viewlog && inside systemctl kill --signal HUP viewlog
   ready

@@ -51,7 +51,7 @@ with session.Session() as clickhouse:
     assert full["cf"] == '[{"a":[1]},"x"]' and full["mv"] == {"vt": 1, "v30": 0, "dlv": -7}
     assert full["ts"] == "2026-03-01 00:00:01.046" and full["ld"] == "2026-01-31 23:59:59.999"
     assert full["pn"] == FULL["pn"] and full["mp"] == {"p": ["page-41"]} and full["hc"] is True
-    # As Vector sends them, with fields of its own.
+    # A line as Vector sends it, with an additional field.
     sent = json.dumps({**json.loads(line(5, FULL)), "timestamp": "2026-03-01T00:00:05Z"})
     how = "date_time_input_format = 'best_effort', input_format_skip_unknown_fields = 1"
     ask(f"INSERT INTO views SETTINGS {how} FORMAT JSONEachRow {sent}")

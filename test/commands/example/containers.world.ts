@@ -7,7 +7,7 @@ import { BUNDLE, EXECUTABLE, isPresent } from '../../support/runtimes.ts';
 import { startWatched } from '../../support/status.ts';
 import { dataDirectory, type RunOptions, startViewlog } from '../../support/viewlog.ts';
 
-// Parsed and checked; no test builds the image.
+// These tests parse and check the files; none builds the image.
 
 /** Returns the arguments of an instruction in a Dockerfile, one for each line. */
 const after = (instruction: string, text: string): string[] =>
@@ -20,7 +20,7 @@ async function serviceOf(args: readonly string[], options: RunOptions = {}) {
   return { text, service: (parse(text, { strict: true }) as Services).services.viewlog };
 }
 
-/** A data directory of a user's own. */
+/** Creates a data directory that belongs to another user. */
 function ownedDirectory(): string {
   const data = dataDirectory();
   chownSync(data, 1001, 1002);

@@ -116,7 +116,7 @@ describe('example', () => {
     expect(stderr).toMatch(/ example nginx .*--host 127\.0\.0\.2/);
   });
 
-  it('asks nothing of a status server that was off at the last start', async () => {
+  it('prints no request to a status server that was off at the last start', async () => {
     const data = lastStarted({ status: 'off' });
     const site = await exampleOf('caddy', [], { data });
     expect(site).not.toContain('health');
@@ -131,7 +131,7 @@ describe('example', () => {
     }
   });
 
-  it.runIf(process.getuid?.() === 0)('warns a user who can read neither', async () => {
+  it.runIf(process.getuid?.() === 0)('warns a user who may read neither file', async () => {
     const data = lastStarted({ port: '9007' });
     fs.chmodSync(data, 0o750);
     fs.chownSync(data, 4711, 4712);

@@ -28,7 +28,7 @@ describe.skipIf(!isHere('/usr/bin/promtool'))('Prometheus accepts', () => {
     writeFileSync(join(data, 'token'), 'a-token-of-32-characters-or-more');
     const text = await exampleOf('prometheus', args, { data });
     const config = fileOf('prometheus.yml', text);
-    // The alerts are in a file beside it, with the name in its first line.
+    // The alerts go to a file beside the configuration, which names that file in a comment.
     const [, rules = '', name = ''] = /^# (rule_files: \[(.*)\])$/m.exec(text) ?? [];
     writeFileSync(config, `${text}\n${rules}\n`);
     writeFileSync(join(dirname(config), name), await exampleOf('alerts'));
@@ -49,11 +49,13 @@ describe.skipIf(!isHere('/usr/bin/promtool'))('Prometheus accepts', () => {
   });
 });
 
-/** A view a minute for 24 hours, then none. */
+/** One view per minute for 24 hours, then none. */
 const SILENT = '0+1x1440 1440x1060';
-/** A site without views at night: 12 hours with a view a minute, 12 without, and so on. */
+/**
+ * A site without views at night: 12 hours with one view per minute, 12 hours without, and so on.
+ */
 const NIGHTLY = '0+1x720 720x720 720+1x720 1440x340';
-/** Metrics, and their values of a collector without problems and of one with each of them. */
+/** Metrics, with their values on a healthy collector and on a collector with the problem. */
 const SERIES = [
   ['up', '', '1x2500', ''],
   ['viewlog_ready', '', '1x2500', '0x2500'],
@@ -111,7 +113,7 @@ it.each([
   for (const [, name, labels] of expressions
     .join(' ')
     .matchAll(/\b(up|viewlog_\w+)(\{[^}]*\})?/g)) {
-    // An archive is scraped by a job of its own.
+    // Prometheus scrapes an archive in a separate job.
     if (name!.startsWith('viewlog_archive_')) {
       expect(read('src/status/archive-status.ts')).toContain(`['${name}', `);
       continue;

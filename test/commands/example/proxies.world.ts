@@ -43,7 +43,7 @@ describe.each([
     const proxy = await start(await exampleOf(name, optionsOf(viewlog)));
     const accepted = await until(async () => {
       const answer = await proxy.post(MINIMAL_VIEW);
-      return answer.status === 201 ? answer : undefined; // Caddy asks for its health first
+      return answer.status === 201 ? answer : undefined; // Caddy first checks viewlog's health
     });
     const { id } = (await accepted.json()) as { id: string };
     expect(viewlog.lines().join('\n')).toContain(id);
@@ -58,7 +58,7 @@ describe.each([
     expect(headers.get('content-type')).not.toBe('application/problem+json');
   });
 
-  it.skipIf(!isIt)('takes the limit that the status page prints, as it is printed', async () => {
+  it.skipIf(!isIt)('accepts the limit exactly as the status page prints it', async () => {
     const viewlog = await startWatched();
     await viewlog.post('{"p":"1');
     const page = await (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
@@ -96,7 +96,7 @@ describe.skipIf(!isHere(CADDY))('caddy, while viewlog restarts', () => {
     const ports = optionsOf(first);
     const proxy = await caddy(await exampleOf('caddy', ports, { data }));
     await until(async () => (await proxy.post(MINIMAL_VIEW)).status === 201);
-    // The unit does the same for a restart.
+    // The systemd unit sends the same signal for a restart.
     first.child.kill('SIGUSR2');
     await until(async () => (await fetch(`${first.statusUrl}/readyz`)).status === 503);
     await proxy.says(/health_checker\.active.*status code/);

@@ -8,7 +8,7 @@ import { tempDir } from '../../support/temp-dir.ts';
 import { canMount } from '../../support/small-disk.ts';
 import { dataDirectory, start, startProgram } from '../../support/viewlog.ts';
 
-/** The values that the unit has under a key, one for each line. */
+/** Returns the values of a key in the unit, one per line. */
 const valuesOf = (unit: string, key: string): string[] =>
   Array.from(unit.matchAll(new RegExp(`^${key}=(.*)$`, 'gm')), ([, value]) => value!);
 

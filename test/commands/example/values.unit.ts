@@ -11,7 +11,7 @@ import { readCommand } from '../../../src/commands/command.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { readArguments } from '../../../src/settings.ts';
 
-// The values that templates are filled in with, by the options of `serve`.
+// The values that fill in templates, and the options of `serve` that decide them.
 
 const DATA = '/srv/viewlog';
 

@@ -1,4 +1,4 @@
-// Flags, modes, messages and the real file system, which the simulator doesn't have.
+// Flags, modes, messages and the real file system, which the simulator lacks.
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

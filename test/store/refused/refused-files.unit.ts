@@ -47,7 +47,7 @@ function openRefused(options: Partial<RefusedStoreOptions> = {}) {
 const view = (n: number) => ({ code: 'a', project: '1', text: JSON.stringify({ n }) });
 
 describe('a refused view', () => {
-  it('is stored with all that is known, in this order', async () => {
+  it('is stored with every known fact, in this order', async () => {
     const { store, text } = openRefused();
     store.keep({
       code: 'invalid-view',
@@ -93,8 +93,8 @@ describe('a refused view', () => {
   });
 });
 
-// The simulator tests how many bytes, and of which projects.
-describe('a day keeps', () => {
+// The simulator tests how many bytes a day takes, and of which projects.
+describe('the refused file of a day holds', () => {
   it('at most its maximum, which is logged once; the next day has a file of its own', async () => {
     const { dir, log, store, clock, views, settled } = openRefused({ maxBytesPerDay: 50_000 });
     const text = JSON.stringify({ x: 'x'.repeat(9_000) });

@@ -192,7 +192,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     }
   });
 
-  it('finds a server again that was down when it started', async () => {
+  it('connects to a server that was down when viewlog started', async () => {
     // Two servers that don't know each other, so that neither tells the client the other's
     // address.
     const [first, second] = [await startNats(), await startNats()];
@@ -243,7 +243,7 @@ describe.skipIf(!canRunNats())('a stream that three servers store', () => {
     await Promise.all(others.map((node) => node.stop('SIGKILL')));
     const answers = await Promise.all(Array.from({ length: 20 }, () => accepts(viewlog)));
     expect(answers).not.toContain(true);
-    // Notices it even without views, so that a balancer in front does too.
+    // viewlog notices the lost quorum even without views, and so does a load balancer in front.
     await until(async () => (await readiness(viewlog)).code === 503);
     // The quorum may come back, so another collector starts anyway.
     const second = await start({ url: `nats://127.0.0.1:${last!.port}` });

@@ -165,7 +165,7 @@ function certified(name: string): { certificate: string; options: NatsOptions } 
 
 type KeyPair = ReturnType<typeof nkeys.createUser>;
 
-/** A token as NATS has them, signed by `issuer`. */
+/** Returns a token in the format of NATS, signed by `issuer`. */
 function token(issuer: KeyPair, subject: KeyPair, name: string, nats: object): string {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const claims = {

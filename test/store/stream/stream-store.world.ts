@@ -61,7 +61,7 @@ describe.skipIf(!canRunNats())('views in a stream', () => {
       origin: 'https://a.b',
       view: { p: '77', x: 1 },
     });
-    // No directory is made, locked or written to.
+    // viewlog creates, locks and writes nothing in the data directory.
     expect(readdirSync(data)).toStrictEqual(['projects.json']);
   });
 
@@ -82,7 +82,7 @@ describe.skipIf(!canRunNats())('views in a stream', () => {
     const days3 = 3 * 24 * 3_600e9;
     const limits = { discard: 'old', storage: 'file', max_bytes: 1024 * 1024, max_age: days3 };
     expect(refused).toMatchObject(limits);
-    // A second collector with other limits sets them, and leaves the stream's other settings.
+    // A second collector sets its own limits, and leaves the stream's other settings.
     await startViewlog({ args: [...args, '--max-refused', '2MiB'] });
     expect((await nats.stream('MINE_REFUSED')).config.max_bytes).toBe(2 * 1024 * 1024);
     await startViewlog({ args: [...args, '--nats-stream', 'MINE', '--max-refused', '0'] });
@@ -106,7 +106,7 @@ describe.skipIf(!canRunNats())('a start', () => {
   const serve = (url: string, ...args: string[]) =>
     run(['serve', '--port=0', '--status=off', '--store', url, ...args]);
 
-  it('says in one line that no server is reached', async () => {
+  it('says in one line that viewlog reaches no server', async () => {
     const { code, stdout, stderr } = await serve('nats://127.0.0.1:9,localhost:9');
     expect([code, stdout]).toStrictEqual([69, '']);
     expect(stderr).toMatch(
