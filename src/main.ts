@@ -45,10 +45,8 @@ async function main(args: readonly string[]): Promise<ExitCode> {
     const { settings, operands, ...known } = readCommand(command, line);
     if (command.options.includes('log')) log = createLog(settings.log);
     for (const warning of strayVariables(envNames())) log.warn(warning);
-    if (!command.isService) {
-      signals.release();
-      ({ asOwner } = known);
-    }
+    if (!command.isService) signals.release();
+    ({ asOwner } = known);
     return await command.run(settings, operands, { print, note, log, ...known });
   } catch (error) {
     if (error instanceof OutputClosed) return EXIT.done;

@@ -3,7 +3,7 @@ import { EXIT, type ExitCode, Fatal } from './base/exit.ts';
 import { LIMITS } from './base/limits.ts';
 import type { Log } from './base/log.ts';
 import { signals } from './base/signals.ts';
-import { within } from './base/time.ts';
+import { every, within } from './base/time.ts';
 import { acquireLock } from './disk/lock.ts';
 import { systemFiles } from './disk/ops.ts';
 import { type KeepDays, startRetention } from './disk/retention.ts';
@@ -11,7 +11,8 @@ import type { AsOwner } from './disk/root.ts';
 import { listen } from './http/listen.ts';
 import { ownAddress } from './http/listener.ts';
 import { MemoryBudget } from './http/memory-budget.ts';
-import { type Announced, withOwners } from './installation/installation.ts';
+import { editorOf } from './installation/accounts.ts';
+import { type Announced, type Installation, withOwners } from './installation/installation.ts';
 import { connectCluster } from './jetstream/connect.ts';
 import { followProjects } from './projects/follow.ts';
 import type { ServeSettings } from './settings.ts';
@@ -61,7 +62,7 @@ export async function serve(
   const parts = { projects, store, refused, counts, viewBytesMax, now: Date.now, log };
 
   let isStopping = false;
-  let installation = await withOwners(self);
+  let installation = followEditor(await withOwners(self));
   signals.on('SIGHUP', () => void reload());
   // Sent before a stop, so that a proxy that checks health has time to send views elsewhere.
   signals.on('SIGUSR2', () => {
@@ -101,6 +102,15 @@ export async function serve(
   throwFailure();
   if (closed.status === 'rejected') throw closed.reason;
   return EXIT.done;
+}
+
+const EDITOR_MS = 2_000;
+
+/** Keeps the account that can edit the projects file true: the file may get another owner. */
+function followEditor(of: Installation): Installation {
+  const update = async () => Object.assign(of.owners, { editor: await editorOf(of.projects!) });
+  every(EDITOR_MS, () => void update());
+  return of;
 }
 
 const keepDaysOf = (settings: ServeSettings): KeepDays => {

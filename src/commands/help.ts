@@ -10,19 +10,19 @@ import { programWords } from '../installation/installation.ts';
 import { type Command, defineCommand, tableOf } from './command.ts';
 
 /**
- * `viewlog help [COMMAND|TOPIC]`.
+ * `viewlog help [COMMAND|TOPIC…]`.
  * @param commands returns all commands, `help` included, so it can be called only when `help` runs.
  */
 export const helpOn = (commands: () => readonly Command[]): Command =>
   defineCommand({
     name: 'help',
-    operands: '[COMMAND|TOPIC]',
+    operands: '[COMMAND|TOPIC…]',
     summary: 'explains a command, or prints a page of the manual',
     examples: ['viewlog help activate', 'viewlog help trouble', 'viewlog help caddy'],
     options: [],
     async run(_, operands, { print }) {
-      const [name] = operands;
-      print(name === undefined ? overview(commands()) : textOn(name, commands()));
+      const name = operands.join(' ');
+      print(name === '' ? overview(commands()) : textOn(name, commands()));
       return EXIT.done;
     },
   });

@@ -2,6 +2,7 @@
 import { fetchOnce, type Reply } from '../base/fetch-once.ts';
 import { formatSize, KiB } from '../base/format.ts';
 import { clip } from '../base/text.ts';
+import { REPLAY_HEADER } from '../collector/receive-view.ts';
 import { help } from '../installation/commands.ts';
 import type { Installation } from '../installation/installation.ts';
 import { described, isFromViewlog, preflightFrom, refusalIn } from './reply.ts';
@@ -48,7 +49,8 @@ export async function probeProxy(
 function sendView(url: string, origin: string, project: string, bytes: number): Promise<Reply> {
   const ld = new Date().toISOString();
   const view = { pn: 'viewlog doctor', pid: 'viewlog-doctor', p: project, ld, url: PROBE_PAGE };
-  const headers = { 'Content-Type': 'application/json', Origin: origin };
+  // If it is refused, the status page blames no page for it.
+  const headers = { 'Content-Type': 'application/json', Origin: origin, [REPLAY_HEADER]: 'doctor' };
   const body = JSON.stringify(view).padStart(bytes);
   return fetchOnce(url, { method: 'POST', headers, body });
 }
@@ -111,9 +113,10 @@ export const checkSize = reached(({ preflight, large, largeBytes, view }) => {
     return [ok(`A body of ${size} isn't refused${tried}`)];
   }
   const what = `A body of ${size} doesn't reach viewlog: ${described(large)}; large views are lost`;
-  const settingNames = 'nginx: client_max_body_size; Caddy: request_body, max_size';
-  return [warning(what, `Have the proxy pass it on (${settingNames})`)];
+  return [warning(what, `Have the proxy pass it on (${SIZE_SETTINGS})`)];
 });
+
+const SIZE_SETTINGS = 'nginx: client_max_body_size; Caddy: request_body, max_size';
 
 export const checkView = reached(({ origin, project = '', large, largeBytes, view }, of) => {
   if (view === undefined) return [];
@@ -127,10 +130,10 @@ export const checkView = reached(({ origin, project = '', large, largeBytes, vie
   const how = refusal
     ? `with ${refusal.code}: ${refusal.detail}`
     : `by another program: ${described(view)}`;
-  return [
-    warning(
-      `${what} was refused ${how}; such views are lost`,
-      `Find the code in: ${help(of, 'trouble')}`,
-    ),
-  ];
+  // The doctor's view is sound, and its text is at the end of the body.
+  const isCut = refusal?.code === 'malformed-json' || refusal?.code === 'request-timeout';
+  const fix = isCut
+    ? `The proxy cuts bodies off; have it pass them on whole (${SIZE_SETTINGS})`
+    : `Find the code in: ${help(of, 'trouble')}`;
+  return [warning(`${what} was refused ${how}; such views are lost`, fix)];
 });

@@ -195,8 +195,10 @@ export function create({ data = '', owners, hasSudo }: Installation): string {
 }
 
 /** Gives the data directory, and everything in it, to the account that runs viewlog. */
-export const giveBack = ({ data = '', hasSudo }: Installation, account: Owner): string =>
-  asRoot(`chown -R ${ownerAndGroup(account).join(':')} ${shellQuoted(data)}`, hasSudo);
+export const giveBack = (
+  { data = '', hasSudo }: Pick<Installation, 'data' | 'hasSudo'>,
+  account: Owner,
+): string => asRoot(`chown -R ${ownerAndGroup(account).join(':')} ${shellQuoted(data)}`, hasSudo);
 
 /** A longer command is hard to paste. */
 const PATHS_MAX = 20;
@@ -236,7 +238,8 @@ export function grant(
 /** Deno without the permission to reveal its user has created the lock as that user. */
 function lockOwner(dir: string): Owner | undefined {
   const stats = orElse(() => fs.statSync(`${dir}/viewlog.lock`), undefined);
-  return stats && ownerIn(stats);
+  // Root may read every file, so root has taken this one.
+  return stats?.uid ? ownerIn(stats) : undefined;
 }
 
 /** How to let an account use a file: in words, and with a command if that is known. */
@@ -249,25 +252,34 @@ export interface AccessFix {
 export const fixText = ({ words, command }: AccessFix): string =>
   command === undefined ? words : `run: ${command}`;
 
-/** Returns how to let an account, by default viewlog's own, read (`r`) or write a file. */
+/**
+ * Returns how to let an account, by default viewlog's own, read (`r`) or write a file.
+ * @param wasUsable true: the account could do so before, so the data directory was its own.
+ */
 export function accessFix(
   path: string,
   what: 'r' | 'rw',
   account: Owner | undefined = ownAccount() ?? lockOwner(dirname(path)),
+  wasUsable = false,
 ): AccessFix {
   const verb = what === 'r' ? 'read' : 'write';
   if (account === undefined) return { words: `let the user that runs viewlog ${verb} it` };
+  const { name } = account;
   const closed = closedTo(account, path);
-  if (closed !== undefined) return { words: `${account.name} can't enter "${closed}"` };
-  const [file, directory] = [path, dirname(path)].map((one) =>
+  if (closed !== undefined) return { words: `${name} can't enter "${closed}"` };
+  const data = dirname(path);
+  const [file, directory, lock] = [path, data, `${data}/viewlog.lock`].map((one) =>
     orElse(() => fs.statSync(one), undefined),
   );
+  const isTaken = directory?.uid !== account.uid;
+  if (isTaken && wasUsable && lock !== undefined) {
+    const command = giveBack({ data, hasSudo: isInstalled('sudo') }, account);
+    return { words: `give "${data}" back to ${name}`, command };
+  }
+  const words = `let ${name} ${verb} it`;
   // viewlog writes only in a directory that its account owns.
-  const isWrong = what === 'rw' && directory?.uid !== account.uid;
-  const words = `let ${account.name} ${verb} it`;
-  return file?.isFile() && !isWrong
-    ? { words, command: grant(account, path, file, what) }
-    : { words };
+  if (!file?.isFile() || (isTaken && what === 'rw')) return { words };
+  return { words, command: grant(account, path, file, what) };
 }
 
 /** Lets the group of these files of the data directory read them. */

@@ -21,14 +21,11 @@ export function layOut(markdown: string, columns: number, isTerminal: boolean): 
   return texts.join('');
 }
 
-/**
- * Replaces a link to a page by the command that prints it, and a link within the page by its text.
- */
+/** Puts the command that prints a page behind a link to it. A link within the page gets none. */
 const nameLinks = (text: string): string =>
   text.replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (_, label: string, target: string) => {
     const [, topic] = /^([a-z-]+)\.md(#.*)?$/.exec(target) ?? [];
-    const command = `\`viewlog help ${topic}\``;
-    if (topic !== undefined) return label === topic ? command : `${label} (${command})`;
+    if (topic !== undefined) return `${label} (\`viewlog help ${topic}\`)`;
     return /^https?:/.test(target) ? `${label} (${target})` : label;
   });
 

@@ -45,7 +45,10 @@ export const TOPICS: readonly string[] = Object.values(READERS).flatMap(Object.k
 const SYNONYMS: Readonly<Record<string, string>> = {
   chown: 'permissions',
   limit: '429',
+  dnt: 'consent',
+  gpc: 'consent',
   proxy: 'proxies',
+  'reverse proxy': 'proxies',
   service: 'systemd',
 };
 

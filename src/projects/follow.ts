@@ -50,7 +50,8 @@ export async function followProjects(path: string, log: Log) {
 async function readOwn(path: string, last?: Reading): Promise<Reading> {
   const reading = await readProjectsFile(path, last);
   if (reading === last || errnoOf(reading.content) !== 'EACCES') return reading;
-  return { ...reading, access: accessFix(absolute(path), 'r') };
+  const wasReadable = last !== undefined;
+  return { ...reading, access: accessFix(absolute(path), 'r', undefined, wasReadable) };
 }
 
 /** Returns what happened to the list, for the log. */
@@ -58,7 +59,7 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
   const { fault } = projects;
   if ('file' in reading) {
     projects.fault = undefined;
-    projects.replace(reading.file);
+    projects.replace(reading.file, Date.now());
     return fault === undefined ? 'reloaded' : 'fixed';
   }
   const isMissing = reading.content === undefined;

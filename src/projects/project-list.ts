@@ -28,6 +28,10 @@ export interface ProjectsFault {
 
 export interface Project extends Omit<ProjectEntry, 'active'> {
   readonly active: boolean;
+  /** Its entry in the file. */
+  readonly json: string;
+  /** When its entry changed, in milliseconds since the epoch; 0: not since the start. */
+  readonly changedMs: number;
   /** @param origin the request's `Origin` header, if it has one. */
   allowsOrigin(origin: string | undefined): boolean;
   /**
@@ -54,9 +58,9 @@ export class ProjectList {
   }
 
   /** Lists the projects of another reading, which keep their spent limits. */
-  replace({ operator, projects }: ProjectsFile): void {
+  replace({ operator, projects }: ProjectsFile, nowMs = 0): void {
     this.operator = operator;
-    this.#byId = new Map(projects.map((entry) => [entry.id, this.#listed(entry)]));
+    this.#byId = new Map(projects.map((entry) => [entry.id, this.#listed(entry, nowMs)]));
   }
 
   find(id: string): Project | undefined {
@@ -67,14 +71,18 @@ export class ProjectList {
     return [...this.#byId.values()];
   }
 
-  #listed(entry: ProjectEntry): Project {
+  #listed(entry: ProjectEntry, nowMs: number): Project {
     const { id, active = true, origins, maxViewsPerMinute: limit } = entry;
     const isListed = origins && originTest(origins);
     const bucket = this.#buckets.get(id) ?? new TokenBucket();
     this.#buckets.set(id, bucket);
+    const last = this.#byId.get(id);
+    const json = JSON.stringify(entry);
     return {
       ...entry,
       active,
+      json,
+      changedMs: last?.json === json ? last.changedMs : nowMs,
       allowsOrigin: (origin) => !isListed || (origin !== undefined && isListed(origin)),
       takeToken: (nowMs, spend) => (limit ? bucket.take(limit, nowMs, spend) : 0),
       returnToken: () => bucket.giveBack(),

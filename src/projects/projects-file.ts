@@ -68,7 +68,9 @@ const isSameContent = (a: Content, b: Content): boolean =>
 export function fileOrFatal(reading: Reading): ProjectsFile {
   if ('file' in reading) return reading.file;
   const message = withFix(reading.faults.join('\n'), reading.access);
-  throw new Fatal(EXIT.badConfiguration, message, reading.content);
+  // With a fix, the message is complete.
+  const cause = reading.access === undefined ? reading.content : undefined;
+  throw new Fatal(EXIT.badConfiguration, message, cause);
 }
 
 export const withFix = (fault: string, access: AccessFix | undefined): string =>

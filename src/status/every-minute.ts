@@ -84,7 +84,9 @@ export class RefusalLog {
     const causes = new Map([...burst, ...open].map((one) => [labelOf(one), one]));
     const project = `Project ${id}${name === undefined ? '' : ` (${named(name)})`}`;
     const who = kind === 'requests' ? REQUESTS.name! : project;
-    const begun = [...causes].find(([cause]) => !last.causes.has(cause));
+    const [begun] = [...causes]
+      .filter(([cause]) => !last.causes.has(cause))
+      .toSorted(([, a], [, b]) => b.lastHour - a.lastHour);
     // A limit is advised after a full minute.
     const isKnown = begun?.[1].remedy.kind !== 'raise-limit' || begun[1].remedy.sent !== undefined;
     if (begun && isRefused(then) && isKnown && nowMs - last.beganMs >= HOUR_MS) {

@@ -359,7 +359,7 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   'add-origin': "If this origin is one of the project's sites, add it:",
   'raise-limit': 'Unless this is a flood, raise the limit to twice that:',
   'raise-max-view': 'Send less, or start viewlog with --max-view',
-  'send-origin': 'Send views from a browser, or with an Origin header.',
+  'send-origin': 'Send views from a browser, or with an Origin header, which a proxy must pass on.',
   'fix-page': 'Send views as application/json; with sendBeacon, as a Blob of that type.',
   fixed: 'The cause is gone; waiting for the next view.',
 };

@@ -202,10 +202,11 @@ function judgeReason(
   const { sample, sinceMs, lastMs, refusedIn, acceptedAtLastRefusal } = reason;
   const { projects, viewBytesMax, nowMs } = around;
   const [lastHour, lastDay] = [refusedIn.lastHour(nowMs), refusedIn.lastDay(nowMs)];
+  const project = projects.find(sample.project ?? '');
   const remedy = remedyOf({
     ...sample,
     viewBytesMax,
-    project: projects.find(sample.project ?? ''),
+    project,
     obstacle: obstacleIn(around),
     // Costly, and only this code's remedy needs it.
     ...(sample.code === 'rate-limited' && {
@@ -220,7 +221,10 @@ function judgeReason(
     nowMs - lastMs >= PAUSE_MS && acceptedSince >= 3 + (5 * before) / Math.max(1, lastHour);
   const isOver =
     remedy.kind === 'fixed' ? acceptedSince > 0 : UNSEEN.has(remedy.kind) && isRecovered();
-  const fixedMs = isOver ? Math.max(lastMs, firstOf(acceptedSince, activity, nowMs)) : undefined;
+  // Views with another origin may have been accepted before the entry was corrected.
+  const { changedMs = 0 } = (remedy.kind === 'fixed' && project) || {};
+  const firstMs = firstOf(acceptedSince, activity, nowMs);
+  const fixedMs = isOver ? Math.max(lastMs, firstMs, changedMs) : undefined;
   const fate = fateOf(key, reason, activity, around);
   return { sample, sinceMs, lastMs, lastHour, lastDay, remedy, fixedMs, acceptedSince, fate };
 }

@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { isService } from '../../src/installation/accounts.ts';
 import * as commands from '../../src/installation/commands.ts';
@@ -138,6 +138,19 @@ it("doesn't advise opening or moving a file of the data directory", () => {
   chmodSync(dir, 0o700);
   const why = `#4711 can't enter "${dir}"`;
   expect(commands.accessFix(`${dir}/projects.json`, 'r', NAMELESS)).toStrictEqual({ words: why });
+});
+
+it('gives the data directory back if another account has got all of it', () => {
+  const dir = tempDir();
+  chmodSync(dir, 0o755);
+  const file = `${dir}/projects.json`;
+  writeFileSync(file, '{}');
+  const fix = (wasUsable: boolean) => commands.accessFix(file, 'r', SERVICE, wasUsable).command;
+  expect(fix(true)).toMatch(/chgrp \S+ \S+projects\.json/);
+  writeFileSync(`${dir}/viewlog.lock`, '');
+  expect(fix(true)).toMatch(new RegExp(`chown -R viewlog:\\S+ ${dir}$`));
+  // At a start, the directory may be another installation's.
+  expect(fix(false)).toMatch(/chgrp \S+ \S+projects\.json/);
 });
 
 it('runs a command as the account, with a variable that sudo would drop', () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -177,6 +178,13 @@ describe('viewlog help', () => {
     const { code, stdout } = await run(['help', word]);
     expect([code, stdout.split('\n')[0]]).toStrictEqual([0, heading]);
     expect(stdout).toContain(`The whole page: \`viewlog help ${topic}\``);
+  });
+
+  it('prints the hash of the script that honours Global Privacy Control', () => {
+    const page = read('src/manual/privacy.md');
+    const [, script = ''] = /```html\n<script>(.*?)<\/script>/s.exec(page) ?? [];
+    const hash = createHash('sha256').update(script).digest('base64');
+    expect(page).toContain(`\`'sha256-${hash}'\``);
   });
 
   it.each([

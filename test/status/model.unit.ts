@@ -64,6 +64,19 @@ Aurora: fixed, since ${at('14:06')}.
     ${REPLAY}`);
   });
 
+  it('a second address is listed, while views from the first one arrive', () => {
+    const scene = sceneOf();
+    scene.refuse(2, moved, MOVED);
+    scene.accept(9, '1', MINUTE_MS);
+    scene.list({ ...AURORA, origins: [...AURORA.origins, MOVED] }, { id: '2' });
+    const fixed = `Accepted again since ${at('14:09')}.`;
+    expect(scene.text()).toContain(fixed);
+    // An edit of another project changes nothing about it.
+    scene.nowMs += 5 * MINUTE_MS;
+    scene.list({ ...AURORA, origins: [...AURORA.origins, MOVED] }, { id: '3' });
+    expect(scene.text()).toContain(fixed);
+  });
+
   it('a comma is missing in the projects file', () => {
     const fault = 'projects.json:3:2: expected ","';
     const around = { fault: { first: fault }, files: { refusedDays } };
@@ -282,7 +295,7 @@ Aurora: all 2 views of the last hour refused, since ${at('14:00')}.
     expect(scene.text()).toContain(`
 Aurora: the only view of the last hour refused, since ${at('14:00')}.
   1 view in 24 hours, the latest at ${at('14:00')} without an Origin: origin not allowed.
-  Send views from a browser, or with an Origin header.
+  Send views from a browser, or with an Origin header, which a proxy must pass on.
   1 is stored. A replay wouldn't help: the page must be corrected.
 Project 3 (inactive, but still sending): all 99 views of the last hour refused, since ${at('14:00')}.
   99 views in 24 hours, the latest at ${at('14:01')} from ${MOVED}: project not activated.

@@ -69,7 +69,7 @@ export class Scene {
 
   /** Replaces the projects file. */
   list(...projects: ProjectEntry[]): void {
-    this.projects = new ProjectList({ projects });
+    this.projects.replace({ projects }, this.nowMs);
   }
 
   /** @param everyMs advances the clock by this after each view. */
