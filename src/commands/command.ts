@@ -118,7 +118,8 @@ export function readCommand<K extends OptionName>(
  */
 export async function readAccess(cause: unknown, asOwner: AsOwner): Promise<string | undefined> {
   if (errnoOf(cause) !== 'EACCES') return undefined;
-  const { path = '' } = cause as NodeJS.ErrnoException;
+  const { path } = cause as NodeJS.ErrnoException;
+  if (path === undefined) return undefined;
   const owner = await ownerOf(path, dirname(path));
   if (owner === undefined) return undefined;
   const isOwn = owner.uid === ownUid();

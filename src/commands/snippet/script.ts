@@ -120,7 +120,7 @@ interface NavigationEvent extends Event {
     let canChange = (new Date() as never) - (ld as never) < titleMs;
     // `page.title` without `slice` is an image or a form named `title`.
     if (!(canChange && page.title == oldTitle)) pn = page.title.slice?.(0, 1e3);
-    // Of all states, only `loading` sorts after `l`.
+    // Only `loading`, of all states, sorts after `l`.
     if (!isLeft && (page.readyState > 'l' ? titleMs || !pn : canChange)) setTimeout(look, 100);
     else if (ld) send();
   };
