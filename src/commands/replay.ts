@@ -6,7 +6,8 @@ import { systemClock } from '../base/time.ts';
 import { systemFiles } from '../disk/ops.ts';
 import { replayFiles } from '../replay/replay.ts';
 import { ownAddress } from '../http/listener.ts';
-import type { Announced } from '../installation/installation.ts';
+import { doctor } from '../installation/commands.ts';
+import { type Announced, withOwners } from '../installation/installation.ts';
 import type { Settings } from '../settings.ts';
 import { collectorAddress, defineCommand } from './command.ts';
 
@@ -62,11 +63,13 @@ export const replay = defineCommand({
  */
 async function addressOf(
   settings: Settings<'host' | 'port' | 'data' | 'projects'>,
-  { chosen }: Announced,
+  self: Announced,
 ): Promise<string> {
+  const { chosen } = self;
   if (chosen.host !== undefined || chosen.port !== undefined) return ownAddress(settings);
   const { address, isRunning } = await collectorAddress(settings);
   if (isRunning !== false) return address;
   const what = `No collector writes to "${printable(settings.data, Infinity)}"`;
-  throw new Fatal(EXIT.unavailable, `${what}; start it, or give its address with --to`);
+  const how = `To see how to start it: ${doctor(await withOwners(self))}`;
+  throw new Fatal(EXIT.unavailable, `${what}; give its address with --to, or start it. ${how}`);
 }

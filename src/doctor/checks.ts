@@ -47,9 +47,15 @@ const shown = (text: string): string =>
 
 /** Returns the findings: errors, then warnings, then what is ok. */
 export function examine(facts: Facts): Finding[] {
-  const findings = Object.entries(CHECKS).flatMap(([check, run]) =>
-    run(facts).map(({ state, what, fix }): Finding => {
-      return { check, state, what: printable(what, Infinity), fix: fix && shown(fix) };
+  const verdicts = Object.entries(CHECKS).map(([check, run]) => [check, run(facts)] as const);
+  // A proxy's error can be that viewlog isn't running.
+  const isHindered = verdicts.some(
+    ([check, all]) => check !== 'url' && all.some(({ state }) => state === 'error'),
+  );
+  const findings = verdicts.flatMap(([check, all]) =>
+    all.map(({ state, what, fix, isStart }): Finding => {
+      const whole = isStart && isHindered ? `First correct the errors above. ${fix}` : fix;
+      return { check, state, what: printable(what, Infinity), fix: whole && shown(whole) };
     }),
   );
   return STATES.flatMap((state) => findings.filter((finding) => finding.state === state));

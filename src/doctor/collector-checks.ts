@@ -106,7 +106,7 @@ export function checkCollector(facts: Facts): readonly Verdict[] {
   const { reply, holder, of, listenFault } = facts;
   if (isArchive(facts)) {
     if (holder !== undefined) return [];
-    return [warning(`No archive writes to "${of.data}"; nothing is archived`, startFix(facts))];
+    return [notRunning(`No archive writes to "${of.data}"; nothing is archived`, facts)];
   }
   // The checks of access and of the lock report why.
   if (reply === undefined) return [];
@@ -130,7 +130,12 @@ export function checkCollector(facts: Facts): readonly Verdict[] {
     return [error(`viewlog can't listen at ${address}: ${listenFault}`, fix)];
   }
   const what = `No collector answers at ${address}: ${described(reply)}; no view is accepted`;
-  return [warning(what, startFix(facts))];
+  return [notRunning(what, facts)];
+}
+
+function notRunning(what: string, facts: Facts): Verdict {
+  const fix = startFix(facts);
+  return { ...warning(what, fix), isStart: fix !== undefined };
 }
 
 /** Returns how to start viewlog, if it is known which account runs it. */

@@ -2,6 +2,7 @@
 import { formatRoundedSize, formatSize, plural } from '../base/format.ts';
 import { dayOf, timeOf } from '../base/time.ts';
 import { cannotOpen } from '../disk/directory.ts';
+import { LOCK_NAME } from '../disk/lock.ts';
 import { fileNameOf } from '../disk/names.ts';
 import {
   groupName,
@@ -37,7 +38,8 @@ export function checkAccess({ isOutsider, ownUid, holder, source, of }: Facts): 
       ? `${who} isn't allowed to ask what writes to "${of.data}", so the doctor can't tell what runs`
       : `${who} doesn't have the rights of ${owner.name}, who runs viewlog, so faults of ` +
         `"${of.data}" can stay unseen`;
-  return [warning(what, commands.runAs(owner, of, commands.doctor({ ...of, owners: {} })))];
+  const run = commands.runAs(owner, of, commands.doctor({ ...of, owners: {} }));
+  return [warning(what, run.replace(/^r/, 'R'))];
 }
 
 export function checkDirectory({ disk, isOutsider, nowMs, of }: Facts): readonly Verdict[] {
@@ -94,40 +96,51 @@ export const checkPermissions = inside((seen, { of }) => {
   if (closed !== undefined) return [error(`viewlog, as ${who}, doesn't start: ${closed}`)];
   const whose = ({ path, uid, mode }: Found): string =>
     `"${path}" belongs to ${userName(uid)}, with mode ${modeText(mode)}`;
-  /** Reports files that the account can't read (and write). */
+  const more = ({ length }: readonly Found[]): string =>
+    length > 1 ? `, and ${plural(length - 1, 'more file')} too` : '';
+  const paths = (some: readonly Found[]): string[] => some.map(({ path }) => path);
+  /** Reports files that the account can't read (and write): those with the owner of the first. */
   const denied = (
     some: readonly Found[],
     what: 'r' | 'rw',
     state: typeof error,
     then: string,
-  ): Verdict[] =>
-    some
-      .filter((file) => !isPermitted(account, file, what === 'r' ? READ : READ | WRITE))
-      .map((file) => {
-        const fix = commands.grant(account, file.path, file, what);
-        return state(`${whose(file)}; viewlog, as ${who}, can't ${then}`, fix);
-      });
+  ): Verdict[] => {
+    const bits = what === 'r' ? READ : READ | WRITE;
+    const closedFiles = some.filter((file) => !isPermitted(account, file, bits));
+    const [first] = closedFiles;
+    if (first === undefined) return [];
+    const same = closedFiles.filter(({ uid }) => uid === first.uid);
+    const fix = commands.grant(account, paths(same), first, what);
+    return [state(`${whose(first)}${more(same)}; viewlog, as ${who}, can't ${then}`, fix)];
+  };
   const newest = (kind: string): readonly Found[] =>
     files
       .filter(({ name }) => name.startsWith(kind))
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
       .slice(-1);
+  const [views, refused] = [newest('views-'), newest('refused-')];
+  const older = files.filter(
+    (file) => file.name !== LOCK_NAME && ![...views, ...refused].includes(file),
+  );
   const wrong = [
-    ...denied(read, 'r', error, "read it, and doesn't start"),
-    ...denied(newest('views-'), 'rw', error, "write to it, and doesn't start"),
+    ...read.flatMap((file) => denied([file], 'r', error, "read it, and doesn't start")),
+    ...denied(views, 'rw', error, "write to it, and doesn't start"),
   ];
-  const unstored = denied(newest('refused-'), 'rw', warning, 'store refused views in it');
+  const unread = [
+    ...denied(refused, 'rw', warning, 'store refused views in it'),
+    ...denied(older, 'r', warning, 'read it'),
+  ];
   const isShared = (directory.mode & 0o050) === 0o050;
   const hidden = files.filter(({ name, mode }) => name.startsWith('views-') && !(mode & 0o040));
-  const [first, ...more] = hidden;
-  if (!isShared || first === undefined || wrong.length > 0) return [...wrong, ...unstored];
-  const rest = more.length === 0 ? '' : `, and ${plural(more.length, 'more file')} too`;
-  const what = `${whose(first)}${rest}; shippers in group ${groupName(directory.gid)} can't read it`;
+  const [first] = hidden;
+  if (!isShared || first === undefined || wrong.length > 0) return [...wrong, ...unread];
+  const what = `${whose(first)}${more(hidden)}; shippers in group ${groupName(directory.gid)} can't read it`;
   const fix = commands.share(
     { ...of, owners: { data: ownerIn(first) } },
     hidden.map(({ name }) => name),
   );
-  return [...unstored, warning(what, fix)];
+  return [...unread, warning(what, fix)];
 });
 
 const NETWORK =
@@ -173,7 +186,8 @@ export const checkSpace = inside((seen, { settings, of }) => {
   const full = spaceStep(space, of, minFreeBytes);
   if (full !== undefined) {
     // Without inodes, a file that is open can still grow.
-    const outcome = space.missingBytes > 0 ? refused : 'no file can be created';
+    const unfit = minFreeBytes > 0 ? refused : "a view that doesn't fit is refused with 503";
+    const outcome = space.missingBytes > 0 ? unfit : 'no file can be created';
     return [error(`${what}; ${outcome}`, full.text)];
   }
   const { daysLeft } = space;

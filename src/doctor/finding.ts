@@ -7,9 +7,11 @@ export interface Verdict {
   /** The fact that was found, and why it matters. */
   readonly what: string;
   readonly fix?: string | undefined;
+  /** True: the fix starts viewlog, which other faults can prevent. */
+  readonly isStart?: boolean;
 }
 
-export interface Finding extends Verdict {
+export interface Finding extends Omit<Verdict, 'isStart'> {
   /** The name of the check, in a word or two; stable. */
   readonly check: string;
 }

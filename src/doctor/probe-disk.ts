@@ -101,16 +101,18 @@ async function filesAt(paths: readonly string[]) {
 
 /**
  * Returns the account that viewlog runs as: the owner of its files, if it can create more files.
- * `undefined` if that is unclear.
+ * Root may have restored some of them in the directory of that account, where viewlog refuses to run
+ * as root. `undefined` if that is unclear.
  */
 export function accountIn(
   directory: Rights,
   files: readonly (Rights & { readonly name: string })[],
 ): Owner | undefined {
-  const owners = new Set(files.map(({ uid }) => uid));
-  const lock = files.find(({ name }) => name === LOCK_NAME);
+  const own = files.filter(({ uid }) => uid > 0 || directory.uid === 0);
+  const owners = new Set(own.map(({ uid }) => uid));
+  const lock = own.find(({ name }) => name === LOCK_NAME);
   const isOne = owners.size <= 1 || lock?.uid === directory.uid;
-  const owner = isOne ? ownerIn(lock ?? files[0] ?? directory) : undefined;
+  const owner = isOne ? ownerIn(lock ?? own[0] ?? directory) : undefined;
   return owner && isPermitted(owner, directory, WRITE | ENTER) ? owner : undefined;
 }
 

@@ -34,7 +34,7 @@ export async function probeProxy(
   const largeBytes = Math.min(viewBytesMax, LARGE_BYTES_MAX);
   const [get, preflight, large] = await Promise.all([
     // viewlog counts only this request: it grants any preflight, whatever its path.
-    fetchOnce(url, { headers: { Origin: origin } }),
+    fetchOnce(url, { headers: { Origin: origin, [REPLAY_HEADER]: 'doctor' } }),
     fetchOnce(url, asked),
     // Proxies limit the body of any request.
     fetchOnce(url, { ...asked, body: ' '.repeat(largeBytes) }),

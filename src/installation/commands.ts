@@ -203,11 +203,11 @@ export const giveBack = (
 /** A longer command is hard to paste. */
 const PATHS_MAX = 20;
 
+const quotedPaths = (paths: readonly string[]): string =>
+  paths.slice(0, PATHS_MAX).map(shellQuoted).join(' ');
+
 const pathsOf = ({ data }: Installation, names: readonly string[]): string =>
-  names
-    .slice(0, PATHS_MAX)
-    .map((name) => shellQuoted(`${data}/${name}`))
-    .join(' ');
+  quotedPaths(names.map((name) => `${data}/${name}`));
 
 /** Removes files of the data directory, as many as fit. */
 export function remove(of: Installation, names: readonly string[]): string {
@@ -215,22 +215,23 @@ export function remove(of: Installation, names: readonly string[]): string {
 }
 
 /**
- * Lets viewlog's account read a file, or read and write it: by the mode if it owns the file,
+ * Lets viewlog's account read files, or read and write them: by the mode if it owns the files,
  * otherwise by the group, because the reason for another owner is unknown.
+ * @param owner the owner of all of them.
  */
 export function grant(
   account: Owner,
-  path: string,
-  file: Pick<Owner, 'uid' | 'gid'>,
-  what: 'r' | 'rw' = 'rw',
+  paths: readonly string[],
+  owner: Pick<Owner, 'uid'>,
+  what: 'r' | 'rw',
 ): string {
   const hasSudo = isInstalled('sudo');
-  const name = shellQuoted(path);
-  if (file.uid === account.uid) {
-    return asOwner({ hasSudo }, account, `chmod u+${what} ${name}`);
+  const names = quotedPaths(paths);
+  if (owner.uid === account.uid) {
+    return asOwner({ hasSudo }, account, `chmod u+${what} ${names}`);
   }
   const [, group] = ownerAndGroup(account);
-  return [`chgrp ${group} ${name}`, `chmod g+${what} ${name}`]
+  return [`chgrp ${group} ${names}`, `chmod g+${what} ${names}`]
     .map((command) => asRoot(command, hasSudo))
     .join(' && ');
 }
@@ -279,7 +280,7 @@ export function accessFix(
   const words = `let ${name} ${verb} it`;
   // viewlog writes only in a directory that its account owns.
   if (!file?.isFile() || (isTaken && what === 'rw')) return { words };
-  return { words, command: grant(account, path, file, what) };
+  return { words, command: grant(account, [path], file, what) };
 }
 
 /** Lets the group of these files of the data directory read them. */

@@ -81,9 +81,10 @@ export class Counts implements RequestCounts, SavedCounts {
     const { atMs, code, project } = sample;
     this.refusedByCode[code] += 1;
     add(this.latestRefused, sample);
-    // A scanner, the doctor, or a person with the address in a browser sends these; they aren't
-    // views.
-    if (code === 'method-not-allowed' || code === 'not-found') return () => {};
+    // A scanner or a person with the address in a browser sends these. A page's script sends an
+    // Origin too, so its view was meant for another path.
+    const isPages = code === 'not-found' && origin !== undefined;
+    if (code === 'method-not-allowed' || (code === 'not-found' && !isPages)) return () => {};
     this.total.refuse(atMs);
     if (project === undefined) return this.#refusedFor(this.requests, sample);
     this.requests.accept(atMs);

@@ -184,7 +184,8 @@ function Unlisted({ model, open }: Shown) {
       <NoticeList notices={notices.slice(0, UNLISTED_SHOWN)} />
       <details data-id="unlisted" open={open.has('unlisted')} hidden={more.length === 0}>
         <summary>
-          {model.unlistedInAll - UNLISTED_SHOWN} more: {more.map(({ title }) => title).join(', ')}
+          {Math.max(0, model.unlistedInAll - UNLISTED_SHOWN)} more:{' '}
+          {more.map(({ title }) => title).join(', ')}
           {model.unlistedInAll > notices.length ? ', …' : ''}
         </summary>
         <NoticeList notices={more} />

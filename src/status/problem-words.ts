@@ -24,7 +24,7 @@ import { type Issue, type RefusalCode, REFUSALS } from '../view/refusal.ts';
 import type { Obstacle, Remedy } from '../view/remedy.ts';
 import type { ClosedDirectory, Space } from './look-around.ts';
 import type { Dropped } from '../store/store.ts';
-import { type Colour, type Fate, isFixed, isOpen, type JudgedReason } from './state.ts';
+import { type Colour, type Fate, isFixed, isOpen, isRefused, type JudgedReason } from './state.ts';
 import type { Sample } from './reasons.ts';
 import { at, named, nounOf, problemWords, reasonsWords, refusalLabel } from './words.ts';
 
@@ -112,7 +112,7 @@ export function directoryNotice(
 ): Notice {
   const title =
     `The data directory belongs to ${owner}, with mode ${modeText(mode)}. viewlog ${runs} as ${account.name}, ` +
-    "who can't create files there.";
+    "who can't create files there: it can't begin the next day's file, or start again.";
   const text =
     'The account that runs viewlog must own the directory, and have permission to write there';
   const command = commands.giveBack(of, account);
@@ -168,9 +168,11 @@ export function spaceStep(
     return { text };
   }
   if (missingBytes > 0) {
+    const needed =
+      minFreeBytes > 0 ? `. viewlog needs ${formatRoundedSize(missingBytes)} more` : '';
     const text =
-      `Free space: ${formatRoundedSize(freeBytes)}. viewlog needs ${formatRoundedSize(missingBytes)} ` +
-      'more: delete views-*.ndjson of earlier days that you have shipped or copied, or ' +
+      `Free space: ${formatRoundedSize(freeBytes)}${needed}: ` +
+      'delete views-*.ndjson of earlier days that you have shipped or copied, or ' +
       'refused-*.ndjson. viewlog then accepts views again.';
     return { text, command: commands.list(of) };
   }
@@ -193,7 +195,9 @@ export function problemNotice(row: ProjectRow, of: Installation, nowMs: number):
   // In a green row, the reasons that aren't fixed refused too few views to be a problem.
   const shown = reasons.filter(isGreen ? isFixed : ({ lastHour }) => lastHour > 0);
   const which = reasons.some(isOpen) ? reasonsWords(shown) : '';
-  const what = isGreen ? `fixed${which}` : problemWords(row);
+  const others = isRefused(row) ? row.figures.refusedLastHour - row.refused : 0;
+  const besides = others > 0 ? `, besides ${formatCount(others)} for other causes` : '';
+  const what = isGreen ? `fixed${which}` : problemWords(row) + besides;
   const title = `${named(name)}${still}: ${what}, since ${at(sinceOf(row))}.`;
   const steps = shown.flatMap((one) => reasonSteps(one, row, of, nowMs));
   return { colour, title, steps: state === 'silent' ? [CHECK_PAGES] : steps };
@@ -259,6 +263,7 @@ const arrivedSteps = ({ code, isCut, text }: Sample): Step[] =>
 /** Codes whose detail says more than the code: a place, a type, or sizes. */
 const DETAILED: ReadonlySet<RefusalCode> = new Set([
   'malformed-json',
+  'not-found',
   'unsupported-media-type',
   'view-too-large',
 ]);
@@ -283,11 +288,17 @@ function fateSteps({ sample, remedy, fixedMs, fate }: JudgedReason, of: Installa
   const them = stored === 1 ? 'it' : 'them';
   const again = `${isFixed ? 'To' : 'Then'} send ${them} again:`;
   const still = `${these(stored)} stored${resent > 0 ? ', but not sent again yet' : ''}.`;
+  const isGone = of.data !== undefined && days.length === 0;
   const steps: Step[] = resent > 0 ? [{ text: `${formatCount(resent)} sent again.` }] : [];
   const obstructed = obstructionOf(remedy, fate, of);
   const names = days.map((day) => fileNameOf('refused', day));
   const command = obstructed === undefined ? commands.replay(of, project, names) : undefined;
-  if (stored > 0) steps.push({ text: `${still} ${obstructed ?? again}`, command });
+  if (stored > 0 && isGone) {
+    const file = 'in a file that is no longer in the data directory';
+    steps.push({ text: `${formatCount(stored)} stored ${file}.` });
+  } else if (stored > 0) {
+    steps.push({ text: `${still} ${obstructed ?? again}`, command });
+  }
   if (lost > 0) steps.push({ text: `${formatCount(lost)} not stored: ${whyLost(code, fate)}` });
   return steps;
 }
@@ -314,11 +325,10 @@ const laterOf = (obstacle: Obstacle, what: string): string =>
 /** Returns why no command can send stored views again now; `undefined`: one can. */
 function obstructionOf(
   { kind }: Remedy,
-  { days, obstacle }: Fate,
+  { obstacle }: Fate,
   { data }: Installation,
 ): string | undefined {
   if (data === undefined) return 'They are in the stream of refused views.';
-  if (days.length === 0) return 'Their file is no longer in the data directory.';
   if (!REPLAYABLE.has(kind)) return "A replay wouldn't help: the page must be corrected.";
   return obstacle && laterOf(obstacle, 'the command to send them again');
 }
@@ -326,6 +336,7 @@ function obstructionOf(
 /** Why views of a code are never stored. A 503 promises nothing. */
 const NOT_STORED: Readonly<Partial<Record<RefusalCode, string>>> = {
   'malformed-json': 'viewlog stores only whole JSON objects.',
+  'not-found': 'viewlog stores only views sent to /view.',
   'request-timeout': 'viewlog stores only whole JSON objects.',
   'unsupported-media-type': "viewlog doesn't read such bodies.",
   'view-too-large': 'viewlog stores no views over --max-view.',
@@ -374,6 +385,8 @@ export function fixOf(reason: Refused, of: Installation): Step {
   if (fixedMs !== undefined) return { text: `Accepted again since ${at(fixedMs)}.` };
   if (remedy.kind === 'wait') return { text: laterOf(remedy.obstacle, 'the fix') };
   if (remedy.kind === 'none' && sample.origin === 'null') return { text: NULL_ORIGIN };
+  if (sample.code === 'not-found')
+    return { text: WRONG_PATH, command: commands.help(of, 'proxies') };
   const text = ADVICE[remedy.kind] ?? 'If this continues:';
   if (remedy.kind === 'none') return { text, command: commands.help(of, 'trouble') };
   const activate = (options: commands.Options): string =>
@@ -390,10 +403,15 @@ export function fixOf(reason: Refused, of: Installation): Step {
   }
   if (remedy.kind === 'raise-max-view')
     return { text: `${text} ${formatSizeOption(remedy.bytes)}.` };
+  if (remedy.kind === 'send-origin') {
+    return { text: `${text} ${TEST_PROXY}`, command: testProxy(of) };
+  }
   if (remedy.kind === 'check-proxy') return proxyStep(sample, remedy.bodyBytes, of);
   const isType = sample.code === 'unsupported-media-type';
   return remedy.kind === 'fix-page' && !isType ? pageStep(reason, of) : { text };
 }
+
+const WRONG_PATH = 'Have the pages send to /view. If they do, a proxy changes the path:';
 
 const NULL_ORIGIN =
   'The origin "null" can\'t be listed: any page in a sandboxed frame, or opened from a file, ' +
@@ -410,10 +428,12 @@ function proxyStep({ isCut, bytes }: Sample, bodyBytes: number, of: Installation
   const caddy = `max_size ${formatSizeOption(bodyBytes)} in request_body`;
   const text =
     `The latest body ${what}. If a proxy limits the size or time of bodies, ` +
-    `allow ${formatSize(bodyBytes)} (nginx: ${nginx}; Caddy: ${caddy}). ` +
-    'To test the proxy, with the address that pages post to:';
-  return { text, command: commands.doctor(of, { url: VIEWS_SITE }) };
+    `allow ${formatSize(bodyBytes)} (nginx: ${nginx}; Caddy: ${caddy}). ${TEST_PROXY}`;
+  return { text, command: testProxy(of) };
 }
+
+const TEST_PROXY = 'To test the proxy, with the address that pages post to:';
+const testProxy = (of: Installation): string => commands.doctor(of, { url: VIEWS_SITE });
 
 function pageStep({ sample, fate }: Refused, of: Installation): Step {
   const { code, text: body = '' } = sample;

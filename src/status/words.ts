@@ -54,12 +54,15 @@ const NAMES_MAX = 3;
 
 /** Returns the headline, with its colour. */
 export function headlineOf(model: StatusModel): [kind: string, text: string] {
-  const { store, projectsFault: fault, problems, problemsInAll } = model;
+  const { store, closedDirectory, projectsFault: fault, problems, problemsInAll } = model;
   const { projectsActive, projectsArriving: arriving } = model;
   const open = problems.filter(({ colour }) => colour !== 'green');
   const worst = open[0]?.colour;
   if (store.unavailable !== undefined) {
     return ['red', `Every view is refused: ${whyUnavailable(model)}`];
+  }
+  if (worst !== 'red' && closedDirectory !== undefined) {
+    return ['amber', "viewlog can't create files in its data directory"];
   }
   if (worst !== 'red' && fault !== undefined) {
     return ['amber', `The projects file is ${faultWord(fault)}`];

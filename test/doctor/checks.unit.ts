@@ -301,6 +301,8 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   }),
   'error free space: 3.0 MiB free, --min-free 64 MiB; every view is refused with 503. Free space: 3.0 MiB. viewlog needs 61 MiB more: delete views-*.ndjson':
     inside(free(3 * MiB)),
+  "error free space: 0 bytes free, --min-free 0 bytes; a view that doesn't fit is refused with 503. Free space: 0 bytes: delete views-*.ndjson":
+    inside(free(0), { 'min-free': 0 }),
   'error free space: 8.0 GiB free, --min-free 64 MiB; no file can be created. The file system has no free inodes: delete old files':
     inside({ fileSystem: { ...DISK, hasInodes: false } }),
   'error free space: 57 MiB free, --min-free 64 MiB; every view is refused with 503. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.':
@@ -372,9 +374,9 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     { ...NOT_RUNNING, listenFault: 'EADDRNOTAVAIL' },
   'error data directory: "/data/views-2026-11-22.ndjson" isn\'t a regular file, so today\'s views are refused. Move it away':
     inside({ isBlocked: true }),
-  'warning access: #4713 isn\'t allowed to ask what writes to "/data", so the doctor can\'t tell what runs. run it as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data':
+  'warning access: #4713 isn\'t allowed to ask what writes to "/data", so the doctor can\'t tell what runs. Run it as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data':
     DENIED,
-  'warning access: #4713 doesn\'t have the rights of #4711, who runs viewlog, so faults of "/data" can stay unseen. run it as #4711: sudo':
+  'warning access: #4713 doesn\'t have the rights of #4711, who runs viewlog, so faults of "/data" can stay unseen. Run it as #4711: sudo':
     {
       ...DENIED,
       ...inside({ writing: errorOf('EACCES') }),
@@ -427,12 +429,21 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     }),
   "error user: The data directory belongs to root, with mode 0750, and its files to #4711, who can't create files there. Which account should run viewlog, #4711 or another?":
     inside({ directory: { ...ROOTS, mode: 0o40750 } }),
-  "error user: The data directory belongs to root, with mode 0750. viewlog runs as #4711, who can't create files there. The account that runs viewlog must own the directory, and have permission to write there: sudo chown -R 4711:4712 /data":
+  "error user: The data directory belongs to root, with mode 0750. viewlog runs as #4711, who can't create files there: it can't begin the next day's file, or start again. The account that runs viewlog must own the directory, and have permission to write there: sudo chown -R 4711:4712 /data":
     givenAway('running'),
   'error user: The data directory belongs to root, with mode 0750. viewlog last ran as #4711, who':
     givenAway('last start'),
-  'warning user: The data directory belongs to #4711, and its files to #4711 and root. Which account':
-    inside({ files: [VIEWS_FILE, ROOTS] }),
+  'warning user: The data directory belongs to #4711, and its files to #4711 and #4713. Which account':
+    inside({ files: [VIEWS_FILE, { ...VIEWS_FILE, uid: 4713 }] }),
+  // Root has restored the files from a backup.
+  'warning permissions: "/data/status.json" belongs to root, with mode 0640, and 1 more file too; viewlog, as #4711, can\'t read it. sudo chgrp 4712 /data/status.json /data/views-2026-11-20.ndjson && sudo chmod g+r /data/status.json /data/views-2026-11-20.ndjson':
+    inside({
+      files: [
+        { ...ROOTS, ...at('/data/status.json') },
+        { ...ROOTS, ...at('/data/views-2026-11-20.ndjson') },
+        VIEWS_FILE,
+      ],
+    }),
   "warning runtime: Node 20.18.3 on linux; viewlog isn't tested there. Run it on Linux, with Node 20.19 or later":
     { runtime: { name: 'Node', version: '20.18.3', platform: 'linux' } },
   "warning settings: The collector runs with --data /data, not --data /other; with --min-free 1MiB, not 2MiB. The doctor uses the collector's settings. To":
@@ -501,8 +512,22 @@ it('names the fault of the projects file first, also among the refusals', () => 
   expect(rest[0]).toMatch(/^warning refusals: First correct the projects file: .*:4:3: expected/);
 });
 
+it('says that other faults prevent a start, beside the command that starts viewlog', () => {
+  const fixes = (facts: Partial<Facts>): string[] =>
+    told({ ...NOT_RUNNING, ...facts }).filter((one) => one.startsWith('warning collector'));
+  const start = 'Start it: /srv/viewlog serve --data /data';
+  const of = INSTALLATION;
+  expect(fixes({ ...MISSING_COMMA, of })[0]).toContain(
+    `. First correct the errors above. ${start}`,
+  );
+  // That the proxy reaches nothing is no such fault.
+  const down = proxied({ get: answer(502), preflight: answer(502) });
+  expect(fixes({ ...down, of })[0]).toContain(`no view is accepted. ${start}`);
+});
+
 it("prints no start command, and calls no directory writable, if viewlog's account is unclear", () => {
-  const unclear = examined({ ...NOT_RUNNING, ...inside({ files: [VIEWS_FILE, ROOTS] }) });
+  const files = [VIEWS_FILE, { ...VIEWS_FILE, uid: 4713 }];
+  const unclear = examined({ ...NOT_RUNNING, ...inside({ files }) });
   expect(unclear.map(({ check, fix = '' }) => `${check}: ${fix}`)).toContain('collector: ');
   expect(unclear.map(({ check }) => check)).not.toContain('data directory');
 });

@@ -82,10 +82,10 @@ it.each<[text: string | undefined, command: string | undefined]>([
     ),
   ],
   [undefined, commands.start(of({ data: undefined }))],
-  ['sudo -u viewlog chmod u+rw /data/v', commands.grant(SERVICE, '/data/v', SERVICE)],
+  ['sudo -u viewlog chmod u+rw /data/v', commands.grant(SERVICE, ['/data/v'], SERVICE, 'rw')],
   [
     'sudo chgrp 4712 /data/v && sudo chmod g+rw /data/v',
-    commands.grant(NAMELESS, '/data/v', { uid: 0, gid: 0 }),
+    commands.grant(NAMELESS, ['/data/v'], { uid: 0 }, 'rw'),
   ],
   [
     "chown -R 4711:4712 '/my data'",

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -83,6 +84,8 @@ it('sends views to the collector that holds the data directory, and without one 
   await viewlog.signal('SIGTERM');
   const { code, stderr } = await start(again, data).ended;
   expect([code, stderr]).toStrictEqual([69, expect.stringContaining('No collector writes to ')]);
+  const [, doctor = 'false'] = /To see how to start it: (.*)/.exec(stderr) ?? [];
+  expect(execFileSync('sh', ['-c', doctor], { encoding: 'utf8' })).toMatch(/ Start it: .* serve /);
 });
 
 it('needs files of refused views', async () => {

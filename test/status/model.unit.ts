@@ -172,6 +172,34 @@ Unreadable requests: 134 of 188 requests of the last hour refused, since ${at('1
     expect(scene.text()).toContain(`${late}${end} If a proxy`);
   });
 
+  it("a page's script, or a proxy, has another path", () => {
+    const scene = sceneOf();
+    // Without an Origin, no page sent it.
+    scene.refuse(99, { code: 'not-found' });
+    expect(scene.text()).toBe('Views are arriving: 1 of 2 projects');
+    const detail = 'There is nothing at /views; send views to /view.';
+    scene.refuse(9, { code: 'not-found', detail }, MOVED);
+    expect(scene.text()).toBe(`Unreadable requests: 90% refused (not found)
+Unreadable requests: 9 of 10 requests of the last hour refused, since ${at('14:01')}.
+  9 requests in 24 hours, the latest at ${at('14:01')} from ${MOVED}: not found (There is nothing at /views).
+  Have the pages send to /view. If they do, a proxy changes the path:
+    ${VIEWLOG} help proxies
+  9 not stored: viewlog stores only views sent to /view.`);
+    expect(scene.whole()).toContain('\nRefused: 9 ');
+  });
+
+  it('views were refused during an outage, and for another cause', () => {
+    const scene = sceneOf();
+    scene.refuse(32, { code: 'storage-unavailable', project: '1' });
+    scene.refuse(2, moved, MOVED);
+    scene.accept(11);
+    expect(scene.text()).toContain(
+      `\nAurora: 2 of 13 views of the last hour refused, besides 32 for other causes, since ${at('14:00')}.\n`,
+    );
+    scene.around = { store: { unavailable: 'x' } };
+    expect(scene.text()).toContain('refused, besides 32 for other causes, since');
+  });
+
   it('a page sends an object as text', () => {
     const scene = sceneOf();
     const detail = 'Line 1, column 2: expected a value; found "o\u001b". Use JSON.stringify(view).';
@@ -210,7 +238,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     const scene = sceneOf({ files: { closedDirectory, refusedDays }, fault });
     scene.refuse(9, moved, MOVED);
     const title =
-      "The data directory belongs to root, with mode 0750. viewlog runs as #4711, who can't create files there.";
+      "The data directory belongs to root, with mode 0750. viewlog runs as #4711, who can't create files there: it can't begin the next day's file, or start again.";
     expect(scene.text().split('\n').slice(1, 4)).toStrictEqual([
       title,
       '  The account that runs viewlog must own the directory, and have permission to write there:',
@@ -221,6 +249,12 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     scene.around = { ...scene.around, store };
     expect(scene.text().split('\n')[1]).toBe(title);
     expect(scene.whole()).not.toMatch(/srv\/viewlog doctor/);
+    // Today's file is open, so views are still arriving.
+    const open = sceneOf({ files: { closedDirectory } });
+    expect(headlineOf(open.model())).toStrictEqual([
+      'amber',
+      "viewlog can't create files in its data directory",
+    ]);
     scene.around = { ...scene.around, installation: { projects: '/etc/projects.json' } };
     expect(scene.whole()).toContain("projects.json can't be read");
     const isGivenAway = false;
@@ -295,7 +329,8 @@ Aurora: all 2 views of the last hour refused, since ${at('14:00')}.
     expect(scene.text()).toContain(`
 Aurora: the only view of the last hour refused, since ${at('14:00')}.
   1 view in 24 hours, the latest at ${at('14:00')} without an Origin: origin not allowed.
-  Send views from a browser, or with an Origin header, which a proxy must pass on.
+  Send views from a browser, or with an Origin header, which a proxy must pass on. To test the proxy, with the address that pages post to:
+    ${VIEWLOG} doctor ${FILES} --url https://views.example.com
   1 is stored. A replay wouldn't help: the page must be corrected.
 Project 3 (inactive, but still sending): all 99 views of the last hour refused, since ${at('14:00')}.
   99 views in 24 hours, the latest at ${at('14:01')} from ${MOVED}: project not activated.
@@ -508,6 +543,14 @@ describe('what happened to refused views:', () => {
     expect(text).toContain(expected);
   });
 
+  it('with a file that somebody has removed', () => {
+    const scene = sceneOf();
+    scene.refuse(9, moved, MOVED);
+    expect(scene.text()).toMatch(
+      /\n {2}9 stored in a file that is no longer in the data directory\.$/,
+    );
+  });
+
   it('with a full disk', () => {
     const store = { unavailable: 'the disk is full', unavailableSinceMs: NOON };
     const scene = sceneOf({ store });
@@ -617,6 +660,7 @@ it('shows three unlisted ids whole, and the others in a list to open', () => {
   expect(whole).toContain('702</p>');
   expect(whole).not.toContain('703');
   expect(folded).toMatch(/^[^>]*><summary>2 more: 703, 704<.*703</);
+  expect(page({ model: sceneOf().model(), open: new Set() })).toContain('<summary>0 more');
   expect(page({ model: scene.model(), open: new Set(['unlisted']) })).toContain(
     ' open=""><summary>2',
   );
