@@ -104,6 +104,9 @@ async function stopsStart(place: Place, code: number, log: RegExp, check: string
   expect(await place.failsToStart(code)).toMatch(log);
   const { code: exit, findings } = await place.doctor();
   expect([exit, findings[0]!.state]).toStrictEqual([78, 'error']);
+  // A start would fail now.
+  const starts = findings.filter(({ fix = '' }) => fix.includes('tart it'));
+  for (const { fix } of starts) expect(fix).toMatch(/^First correct the errors above\. /);
   return commandIn(await place.finding(check), fix);
 }
 
@@ -264,7 +267,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const stranger = accountOf(place.plan.account === 'service' ? 'person' : 'service');
       const denied = await place.viewlog(['doctor', ...place.files], stranger);
       expect([denied.code, denied.text]).toStrictEqual([0, expect.not.stringMatching(/^error/m)]);
-      const command = commandIn(denied.text.replaceAll(/\n +/g, ' '), /run it as [^:]+: (.*)/);
+      const command = commandIn(denied.text.replaceAll(/\n +/g, ' '), /Run it as [^:]+: (.*)/);
       expect(await works(place, command, [], asRoot(place))).toContain(place.address);
     },
   },
@@ -352,13 +355,20 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     only: OWNED,
     async happen(place) {
       await (await place.starts()).stop();
-      fs.writeFileSync(viewsOf(place), '');
-      fs.chownSync(viewsOf(place), 0, 0);
-      fs.chmodSync(viewsOf(place), 0o600);
+      // Root has restored the files of other days, too.
+      const restored = join(place.data, 'views-2026-01-01.ndjson');
+      for (const path of [viewsOf(place), restored]) {
+        fs.writeFileSync(path, '');
+        fs.chownSync(path, 0, 0);
+        fs.chmodSync(path, 0o600);
+      }
       const log = /Can't open ".*views-.*" for writing: .*; run: /;
       const fix = await stopsStart(place, 73, log, 'permissions', /doesn't start\. (.*)/);
       await works(place, fix, [viewsOf(place)], asRoot(place));
       expect(rights(viewsOf(place))).toBe(`0:${place.account.gid} 660`);
+      const reads = commandIn(await place.finding('permissions'), /can't read it\. (.*)/);
+      await works(place, reads, [restored], asRoot(place));
+      expect(rights(restored)).toBe(`0:${place.account.gid} 640`);
       await place.starts();
       await accepted(place);
     },
@@ -567,7 +577,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       fs.chmodSync(place.dir, 0o755);
       const { code, text } = await place.viewlog(args, ROOT, place.env);
       expect([code, text]).toStrictEqual([73, expect.stringContaining('run there as root')]);
-      const command = commandIn(text, /run it as [^:]+: (.*)/);
+      const command = commandIn(text, /Run it as [^:]+: (.*)/);
       const how = { ...asRoot(place), words: place.hasPage ? /status page on/ : /listening on/ };
       const ran = await paste(place, command, [], how);
       expect(ran.text).toContain(`listening on ${place.address}`);
@@ -585,7 +595,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const files = ['--projects', place.projects];
       const { code, text } = await place.viewlog([...args, ...files], accountOf('person'));
       expect([code, place.state()], text).toStrictEqual([73, before]);
-      const command = commandIn(text, /run it as [^:]+: (.*)/);
+      const command = commandIn(text, /Run it as [^:]+: (.*)/);
       const pasted = await paste(place, command, [place.projects], asRoot(place));
       expect([pasted.code, rights(place.projects)], pasted.text).toStrictEqual([0, own]);
       expect(fs.readFileSync(place.projects, 'utf8')).toContain("Jo's");
