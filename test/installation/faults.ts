@@ -14,6 +14,7 @@ import {
   type Ran,
   ROOT,
 } from '../support/installations.ts';
+import { postView } from '../support/viewlog.ts';
 
 /** A fault, and the installations that can have it. */
 export interface Fault {
@@ -447,6 +448,11 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     only: WATCHED,
     async happen(place) {
       await place.starts();
+      // Another proxy changes the path.
+      const origin = 'https://a.example';
+      expect((await postView(`${place.address}/sub`, {}, { origin })).status).toBe(404);
+      const lost = await place.pageThatSays(/not found \(There is nothing at \/sub\/view\)/);
+      await works(place, commandBelow(lost, /a proxy changes the path:/));
       for (let i = 0; i < 3; i++) await sendHalf(place);
       const told = await place.pageThatSays(/^Unreadable requests/m);
       expect(told).toMatch(/ended after 9 bytes[^]*nginx: client_max_body_size 80k/);
