@@ -6,8 +6,8 @@ import { lastStart, lastStartIn } from '../disk/last-start.ts';
 import { askHolder } from '../disk/lock.ts';
 import type { AsOwner } from '../disk/root.ts';
 import * as commands from '../installation/commands.ts';
-import { type Announced, otherProjects } from '../installation/installation.ts';
-import { OPTIONS, SERVE_OPTIONS } from '../settings.ts';
+import { type Announced, type Chosen, otherProjects } from '../installation/installation.ts';
+import { OPTIONS, readSettings, SERVE_OPTIONS, type Settings } from '../settings.ts';
 import { defineCommand, tableOf } from './command.ts';
 import { type Installation, readInstallation } from './example/installation.ts';
 import { type Value, VALUES } from './example/values.ts';
@@ -54,11 +54,9 @@ export const example = defineCommand({
       throw new Fatal(EXIT.usage, `Unknown example "${echo(name)}"; choose one of ${list}`);
     }
     const last = await knownStart(asked, name === 'archive' ? 'archive' : 'collector');
-    const { status } = last?.chosen ?? {};
-    // No program can ask a status server that is off, so `--status off` counts as given.
-    const chosen = status?.text === 'off' ? { status, ...asked.chosen } : asked.chosen;
-    const self = { ...asked, chosen };
-    const installation = await readInstallation(settings, self);
+    const taken = addressesTaken(asked, last);
+    const self = { ...asked, chosen: { ...taken, ...asked.chosen } };
+    const installation = await readInstallation({ ...settings, ...valuesOf(taken) }, self);
     const used = new Set<string>();
     const text = fill(name, noting(installation, used));
     const warnings = [
@@ -115,6 +113,30 @@ async function knownStart({ data }: Announced, role: string): Promise<Announced 
   const holder = await askHolder(data).catch(() => undefined);
   const found = typeof holder === 'object' ? holder : await lastStart(data);
   return found?.role === role ? found : undefined;
+}
+
+const ADDRESSES = ['host', 'port', 'status'] as const;
+
+/**
+ * Returns the addresses that were not chosen, of the viewlog that runs or ran in the data directory:
+ * a proxy must find it there. A container knows the directory by another name, and its addresses
+ * hold only inside it.
+ */
+function addressesTaken({ data, chosen }: Announced, last: Announced | undefined): Chosen {
+  if (last === undefined || last.data !== data) return {};
+  const taken = ADDRESSES.flatMap((name) => {
+    const choice = last.chosen[name];
+    // Another process chose the text, and the printed file may be root's.
+    const isPlain = /^[\w.:[\]-]+$/.test(choice?.text ?? '');
+    return isPlain && !(name in chosen) ? [[name, choice!] as const] : [];
+  });
+  return Object.fromEntries(taken);
+}
+
+function valuesOf(taken: Chosen): Partial<Settings<(typeof ADDRESSES)[number]>> {
+  const names = ADDRESSES.filter((name) => name in taken);
+  const flags = names.map((name) => ({ name, value: taken[name]!.text }));
+  return readSettings(flags, names, () => undefined);
 }
 
 /**

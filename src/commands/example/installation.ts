@@ -29,7 +29,7 @@ export async function readInstallation(given: ServeSettings, self: Announced) {
     settings,
     texts,
     /** The address of the status server; `undefined` if it is off. */
-    status: settings.status === 'off' || texts.status === 'off' ? undefined : settings.status,
+    status: settings.status === 'off' ? undefined : settings.status,
     /** `--data`; with a stream store, the projects file's directory. */
     dir,
     isDirMissing: stats === undefined,

@@ -18,7 +18,7 @@ function lastStarted(options: Readonly<Record<string, string>>, data = dataDirec
   const chosen = Object.fromEntries(
     Object.entries(options).map(([name, text]) => [name, { text, from: 'flag' }]),
   );
-  const start = { pid: 1, sinceMs: 0, role: 'collector', chosen };
+  const start = { pid: 1, sinceMs: 0, role: 'collector', data, chosen };
   fs.writeFileSync(`${data}/last-start.json`, JSON.stringify(start));
   return data;
 }
@@ -83,16 +83,30 @@ describe('example', () => {
   it.each([
     ['port', ['systemd', 'systemd-socket', 'caddy', 'nginx', 'dockerfile', 'compose']],
     ['status', ['systemd', 'caddy', 'dockerfile', 'compose', 'prometheus', 'alerts']],
+  ])("takes the last start's --%s into %j only, unless it is given", async (option, expected) => {
+    const [taken, given] = ['127.0.0.1:9007', '127.0.0.1:9008'].map((address) =>
+      option === 'port' ? address.slice(-4) : address,
+    );
+    const data = lastStarted({ [option]: taken! });
+    // An archive's unit takes nothing from a collector.
+    const names = NAMES.filter((name) => name !== 'archive');
+    const changed = names.map(async (name) => {
+      const printed = await run(['example', name], { data });
+      const same = await run(['example', name, `--${option}=${taken}`], { data });
+      expect(printed).toMatchObject({ code: 0, stdout: same.stdout });
+      expect(printed.stderr).not.toContain('last start');
+      const other = await run(['example', name, `--${option}=${given}`], { data });
+      expect(other.stdout).not.toContain('9007');
+      return other.stdout === printed.stdout ? [] : [name];
+    });
+    expect((await Promise.all(changed)).flat()).toStrictEqual(expected);
+  });
+
+  it.each([
     ['max-view', ['systemd', 'nginx', 'dockerfile', 'fluent-bit', 'vector', 'filebeat', 'rsyslog']],
     ['min-free', ['systemd', 'dockerfile', 'alerts']],
   ])('of a collector with its own --%s, only %j warn', async (option, expected) => {
-    const texts = {
-      port: '9007',
-      status: '127.0.0.1:9107',
-      'max-view': '20KiB',
-      'min-free': '1GiB',
-    };
-    const text = texts[option as keyof typeof texts];
+    const text = { 'max-view': '20KiB', 'min-free': '1GiB' }[option]!;
     const data = lastStarted({ [option]: text });
     const warning = (stderr: string) => / had options that this file lacks.*: (.*)$/m.exec(stderr);
     const warned = NAMES.map(async (name) => {
@@ -109,11 +123,24 @@ describe('example', () => {
     expect((await Promise.all(warned)).flat()).toStrictEqual(expected);
   });
 
-  it('warns about the options of the running collector, which the last start may lack', async () => {
+  it('takes the addresses of the running collector, which the last start may lack', async () => {
     const { data } = await startViewlog({ args: ['--host=127.0.0.2'] });
-    lastStarted({}, data);
-    const { stderr } = await run(['example', 'nginx', '--port=9007'], { data });
-    expect(stderr).toMatch(/ example nginx .*--host 127\.0\.0\.2/);
+    lastStarted({ host: '127.0.0.3' }, data);
+    const { stdout, stderr } = await run(['example', 'nginx', '--port=9007'], { data });
+    expect(stdout).toContain('server 127.0.0.2:9007;');
+    expect(stderr).not.toContain('last start');
+  });
+
+  it.each([
+    ['the addresses inside a container', { host: '0.0.0.0' }, '/data'],
+    ['a text that could end a line', { host: '::1\nExecStartPre=id' }, undefined],
+  ])('never takes %s', async (_, options, inside) => {
+    const data = lastStarted(options);
+    const file = `${data}/last-start.json`;
+    const start = { ...JSON.parse(fs.readFileSync(file, 'utf8')), data: inside ?? data };
+    fs.writeFileSync(file, JSON.stringify(start));
+    const { code, stdout } = await run(['example', 'systemd'], { data });
+    expect([code, stdout.includes('--host')]).toStrictEqual([0, false]);
   });
 
   it('prints no request to a status server that was off at the last start', async () => {
