@@ -172,6 +172,9 @@ describe('viewlog help', () => {
     ['https', 'proxies', '## HTTPS and TLS'],
     ['kubernetes', 'containers', '## Kubernetes'],
     ['service', 'running', '## systemd'],
+    ['options', 'running', '## Change options of the unit'],
+    ['unit', 'running', '## Change options of the unit'],
+    ['change options', 'running', '## Change options of the unit'],
     ['chown', 'security', '## Permissions'],
     ['limit', 'trouble', '## 429'],
   ])('%s leads to its section of %s: %s', async (word, topic, heading) => {
