@@ -41,15 +41,20 @@ export function writeLine(fd: 1 | 2, line: string): void {
 
 /**
  * Replaces the text of a file, or writes to a device or pipe at the path.
+ * @param onStdout the option that prints the text instead.
  * @throws {Fatal} exit 73 if it can't be created or opened, 74 if it can't be written.
  * @throws {OutputClosed}
  */
-export function writeFile(path: string, text: string): void {
+export function writeFile(path: string, text: string, onStdout: string): void {
   try {
     fs.writeFileSync(path, text);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall !== 'open') throw notWritten(`"${path}"`, error);
-    throw new Fatal(EXIT.cannotCreate, `Can't write "${path}": ${errorText(error)}`);
+    const isForbidden = errnoOf(error) === 'EACCES';
+    // The shell may run as another user than the command: `sudo -u viewlog viewlog … > FILE`.
+    const fix = `choose a directory of yours, or let your shell write it: ${onStdout} > FILE`;
+    const cause = isForbidden ? `this user isn't allowed to write there; ${fix}` : errorText(error);
+    throw new Fatal(EXIT.cannotCreate, `Can't write "${path}": ${cause}`);
   }
 }
 

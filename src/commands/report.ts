@@ -43,7 +43,7 @@ export const report = defineCommand({
     const model = reportOf(totals, top);
     if (html === '-') print(htmlReport(model));
     else if (html !== undefined) {
-      writeFile(html, htmlReport(model));
+      writeFile(html, htmlReport(model), '--html -');
       if (!json) print(`Wrote ${printable(html, Infinity)}`);
     }
     if (json) print(jsonReport(model));

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
 import { storedLines } from '../support/stored-lines.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { storedViews } from '../support/stored-views.ts';
-import { dataDirectory, run } from '../support/viewlog.ts';
+import { dataDirectory, run, start } from '../support/viewlog.ts';
 import { rowsOf, viewAt } from './report-on.ts';
 
 const DAY = '2026-03-01';
@@ -161,4 +161,20 @@ it.each([
   expect(refused).toMatchObject({ code, stdout: '' });
   expect(refused.stderr).toContain(said);
   expect(readdirSync(data)).toStrictEqual(['projects.json']);
+});
+
+it('says what to do if this user may not write the page there', async () => {
+  const data = dataDirectory();
+  const closed = tempDir();
+  const file = join(closed, 'a.html');
+  chmodSync(data, 0o755);
+  chmodSync(closed, 0o555);
+  const root = process.getuid?.() === 0 ? { user: { uid: 4711, gid: 4711 } } : {};
+  const refused = await start(['report', '--data', data, '--html', file], '/', root).ended;
+  const stderr =
+    `error: Can't write "${file}": this user isn't allowed to write there; ` +
+    'choose a directory of yours, or let your shell write it: --html - > FILE\n';
+  expect(refused).toMatchObject({ code: 73, stdout: '', stderr });
+  const words = ['report', '--data', data, '--html', '-'];
+  expect((await start(words, '/', root).ended).stdout).toMatch(/^<!doctype html>/);
 });
