@@ -67,7 +67,7 @@ const reached =
 
 const LOST = "views from pages don't arrive";
 
-export function checkUrl({ proxy, of }: Facts): readonly Verdict[] {
+export function checkUrl({ proxy, of, reply }: Facts): readonly Verdict[] {
   if (proxy === undefined) return [];
   const { url, get } = proxy;
   const refusal = refusalIn(get);
@@ -76,10 +76,14 @@ export function checkUrl({ proxy, of }: Facts): readonly Verdict[] {
     return [error(what, `Have the proxy pass the path on unchanged: ${help(of, 'proxies')}`)];
   }
   if (isReached(proxy)) return [ok(`${url} reaches viewlog`)];
+  const isRunning = reply !== undefined && isFromViewlog(reply);
+  const pass = isRunning
+    ? `Have the proxy pass /view on to ${of.address}`
+    : 'Start viewlog, and have the proxy pass /view on to it';
   const fix =
     'failure' in get
       ? 'Check its name in the DNS, its certificate, the proxy and the firewall'
-      : `Start viewlog, and have the proxy pass /view on to it: ${help(of, 'proxies')}`;
+      : `${pass}: ${help(of, 'proxies')}`;
   return [error(`${url} doesn't reach viewlog: ${described(get)}; ${LOST}`, fix)];
 }
 

@@ -318,7 +318,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'error health: Not ready: no space left; every view is refused. Check the disk (df -h; df -i;':
     shown(sceneOf({ store: { unavailable: 'no space left' } })),
   'error health: Not ready; only clients with a token see details. Give': withoutToken(false),
-  "error url: https://views.example/view doesn't reach viewlog: 502 from nginx; views from pages don't arrive. Start viewlog, and have the proxy pass /view on to it: viewlog help proxies":
+  "error url: https://views.example/view doesn't reach viewlog: 502 from nginx; views from pages don't arrive. Have the proxy pass /view on to http://127.0.0.1:8080: viewlog help proxies":
     proxied({ get: answer(502, { server: 'nginx' }), preflight: answer(502) }),
   "error url: https://views.example/view doesn't reach viewlog as /view: Nothing at /; views from pages don't arrive. Have the proxy pass the path on unchanged: viewlog help proxies":
     proxied({ get: problem('not-found', 'Nothing at /.') }),
@@ -523,6 +523,16 @@ it('says that other faults prevent a start, beside the command that starts viewl
   // That the proxy reaches nothing is no such fault.
   const down = proxied({ get: answer(502), preflight: answer(502) });
   expect(fixes({ ...down, of })[0]).toContain(`no view is accepted. ${start}`);
+});
+
+it('tells the operator to start viewlog for a proxy only if it does not answer', () => {
+  const replies = proxied({ get: answer(502), preflight: answer(502) });
+  const fixOf = (facts: Partial<Facts>) =>
+    examined({ ...facts, ...replies }).find(({ check }) => check === 'url')!.fix;
+  const start = 'Start viewlog, and have the proxy pass /view on to it: viewlog help proxies';
+  expect(fixOf(NOT_RUNNING)).toBe(start);
+  expect(fixOf({ reply: answer(200, { server: 'x/1' }) })).toBe(start);
+  expect(fixOf({})).not.toContain('Start');
 });
 
 it("prints no start command, and calls no directory writable, if viewlog's account is unclear", () => {
