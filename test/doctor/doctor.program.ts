@@ -5,6 +5,7 @@ import * as net from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { acquireLock } from '../../src/disk/lock.ts';
+import type { StatusModel } from '../../src/status/model.ts';
 import { INSTALLATION } from '../support/installation.ts';
 import { listening } from '../support/listening.ts';
 import { doctor, installation, namesIn, of } from '../support/doctor.ts';
@@ -195,6 +196,23 @@ describe('the address that pages post to', () => {
     expect(refused.outcome('view')).toMatch(/^0 warning view: .* was refused with project-not/);
     const nowhere = await doctor(viewlog.data, ['--project=7']);
     expect(nowhere.outcome()).toBe('64 error: --project sends one real view, so it needs --url');
+  });
+
+  it('gets a view whose refusal the status page counts for no project', async () => {
+    const projects = [{ id: '1000001', active: false }];
+    const viewlog = await startWatched({ data: installation({ projects }) });
+    const probe = ['--url', viewlog.url, '--project'];
+    for (const id of ['1000001', '7']) {
+      const { line } = await doctor(viewlog.data, [...of(viewlog), ...probe, id]);
+      expect(line('view')).toContain('was refused with project-not-activated');
+    }
+    const refusals = 'viewlog_views_refused_total{code="project-not-activated"}';
+    expect((await viewlog.metrics())[refusals]).toBe(2);
+    const shown = await (await fetch(`${viewlog.statusUrl}/status.json`)).json();
+    const { total, unlisted, projects: rows } = shown as StatusModel;
+    expect([total.refusedLastHour, unlisted]).toStrictEqual([0, []]);
+    expect(rows.map(({ figures }) => figures.refusedLastHour)).toStrictEqual([0]);
+    expect(viewlog.refusedLines()).toStrictEqual([]);
   });
 
   it('gets a warning if a proxy there cuts bodies, as one real view shows', async () => {

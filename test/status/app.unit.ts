@@ -300,6 +300,21 @@ it('logs the start of each cause, with its fix, and its end, at most once per ho
   expect(look()).toStrictEqual([expect.stringMatching(/^warn: Unreadable requests: all 3 /)]);
 });
 
+it('logs the fix of the most frequent cause, even if a rarer one has begun and ended', () => {
+  const log = memoryLog();
+  const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
+  const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
+  scene.refuse(4, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
+  scene.list({ id: '1' });
+  scene.accept();
+  scene.refuse(9, { code: 'invalid-view', project: '1' });
+  for (const one of scene.judged()) refusalLog.update(one, scene.state());
+  expect(log.lines).toStrictEqual([
+    expect.stringMatching(/^warn: .* \(origin not allowed, invalid view\)\. Correct the page/),
+    expect.stringMatching(/^info: .* accepted again \(origin not allowed\)$/),
+  ]);
+});
+
 describe('the log of refusals that end within a minute', () => {
   const open = () => {
     const log = memoryLog();
