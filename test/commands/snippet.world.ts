@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { faultsIn, plant } from '../simulation/planted.mjs';
 import { hasChromium } from '../support/chromium.ts';
+import { MANUAL, read } from '../support/documents.ts';
 import { hasFirefox } from '../support/firefox.ts';
 import { pageOf, type Person, type Result, type Visitor, visitsOf } from '../support/people.ts';
 import { TOOLS } from '../support/runtimes.ts';
@@ -105,6 +106,14 @@ const WITH_AND_WITHOUT_NAVIGATION = [
   '',
   `Object.defineProperty(self, 'navigation', { value: undefined });`,
 ];
+
+/** The manual's script for visitors who don't want to be counted, and its hash. */
+const PRIVACY = (() => {
+  const page = read(`${MANUAL}/privacy.md`);
+  const [script = ''] = /<script>[^]*?globalPrivacyControl[^]*?<\/script>/.exec(page) ?? [];
+  const [hash = ''] = /'sha256-[^']+'/.exec(page) ?? [];
+  return { script, hash };
+})();
 
 const PEOPLE: Person[] = [
   {
@@ -554,6 +563,25 @@ const PEOPLE: Person[] = [
     html: WITH_OWN,
     steps: open,
     stored: ['/ | Works |  | '],
+  })),
+  ...(
+    [
+      [`set('globalPrivacyControl', true)`, []],
+      [`set('doNotTrack', '1')`, []],
+      [`set('globalPrivacyControl', false)`, [HOME]],
+      [`set('globalPrivacyControl', undefined)`, [HOME]],
+    ] as const
+  ).map(([browser, stored]): Person => ({
+    did: `opened a page that honours Global Privacy Control under a policy, after ${browser}`,
+    browser,
+    policy: `default-src 'none'; script-src 'self' ${PRIVACY.hash}`,
+    html: (path, script) => pageOf(path, PRIVACY.script + script),
+    steps: async (v) => {
+      await v.open('/');
+      return v.run('said.join()');
+    },
+    stored,
+    saw: stored.length > 0 ? '' : 'is off: localStorage.viewlog',
   })),
   {
     did: 'opened a page whose script has a nonce',
