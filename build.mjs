@@ -138,18 +138,24 @@ function withLicences(text) {
   return parts.join(packed({ text }));
 }
 
-/** Returns the built commit, marked `-dirty` if files differ from it; empty if it is unknown. */
+/**
+ * Returns the built commit, marked `-dirty` if files differ from it; empty if it is unknown. The
+ * projects file is the operator's: the bundle doesn't contain it, and `activate` changes it.
+ */
 function commit() {
   const cwd = import.meta.dirname;
-  // Without safe.directory, git refuses a checkout that belongs to another user, as in a container.
-  const args = ['-c', `safe.directory=${cwd}`, 'describe', '--always', '--dirty', '--abbrev=7'];
   const options = { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] };
+  // Without safe.directory, git refuses a checkout that belongs to another user, as in a container.
+  const git = (...args) =>
+    execFileSync('git', ['-c', `safe.directory=${cwd}`, ...args], options).trim();
   let found = '';
   let cause = "this isn't a git checkout";
   try {
     // Otherwise git could find the checkout of another project that contains this directory.
     if (existsSync(join(cwd, '.git'))) {
-      found = execFileSync('git', [...args, '--exclude=*'], options).trim();
+      found = git('describe', '--always', '--abbrev=7', '--exclude=*');
+      const changed = git('status', '--porcelain', '-uno', '.', ':!data/projects.json');
+      if (changed !== '') found += '-dirty';
     }
   } catch (error) {
     cause = String(error.stderr || error.message).trim();

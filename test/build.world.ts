@@ -59,6 +59,18 @@ it('a build names its commit, also in a checkout that belongs to another user', 
   expect(said).toContain(` (${commit.toString().slice(0, 7)})`);
 });
 
+it('activating a project in a clone changes neither the commit that a build names nor its bundle', () => {
+  const dir = checkout();
+  expect(build(dir)).toStrictEqual({ status: 0, stderr: '' });
+  const before = built(dir);
+  const options = { cwd: dir, encoding: 'utf8' } as const;
+  execFileSync(process.execPath, ['dist/viewlog.mjs', 'activate', '77', '--name=A site'], options);
+  const changed = execFileSync('git', ['status', '--porcelain', '-uno'], options);
+  expect(changed).toBe(' M data/projects.json\n');
+  expect(build(dir, ['--release'])).toStrictEqual({ status: 0, stderr: '' });
+  expect(built(dir).equals(before)).toBe(true);
+});
+
 it("a release isn't built from changed files or from an unknown commit; other builds are", () => {
   const dir = checkout();
   appendFileSync(join(dir, 'README.md'), 'changed\n');
