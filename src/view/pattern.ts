@@ -42,8 +42,8 @@ interface Pattern {
 }
 
 // JSON.stringify writes CHARACTERS unescaped. JSON.parse handles what no pattern matches: other
-// escapes, fractions, exponents, numbers of more than 15 digits. No two parts match the same text,
-// or an attacker could make the expression try all combinations.
+// escapes, fractions, exponents, numbers of more than 15 digits. Neighbouring parts never match the
+// same characters; otherwise an attacker could make the expression try all combinations.
 const CHARACTERS = String.raw`[^"\\\x00-\x1f]*`;
 const ASCII = String.raw`[^"\\\x00-\x1f\x7f-\xff]*`;
 const STRING = String.raw`"${CHARACTERS}(?:\\["\\bfnrt]${CHARACTERS})*"`;
@@ -163,7 +163,10 @@ function arrayPattern(
   return canBeEmpty ? unnamed(String.raw`\[\]`) : undefined;
 }
 
-/** A comma follows each field before the first required field, and precedes each field after it. */
+/**
+ * Returns the pattern of an object. Fields before the first required one end with a comma, and
+ * fields after it begin with one.
+ */
 function objectPattern(
   { entries = {} }: SchemaPart,
   path: string,

@@ -33,7 +33,7 @@ export type Remedy =
   | { readonly kind: 'check-proxy'; readonly bodyBytes: number }
   /** No command works until the obstacle is gone. */
   | { readonly kind: 'wait'; readonly obstacle: Obstacle }
-  /** The cause is gone, and refuses no more views. */
+  /** The cause is gone, so no more views are refused because of it. */
   | { readonly kind: 'fixed' }
   /** There is no fix to print. */
   | { readonly kind: 'none' };
@@ -112,7 +112,7 @@ function activation({ code, project, origin, obstacle }: Refused): Remedy {
  */
 function limitRemedy({ project, limit: then = 0, sentPerMinute: sent, obstacle }: Refused): Remedy {
   const limit = project?.maxViewsPerMinute;
-  // Views of an inactive project are now refused because it is inactive.
+  // Every view of an inactive project is refused, whatever the limit.
   if (limit === undefined || !project?.active || limit > then) return { kind: 'fixed' };
   if (obstacle !== undefined) return { kind: 'wait', obstacle };
   // If no full minute explains the refusals, the busiest minute isn't over yet.
@@ -130,7 +130,7 @@ function proxyRemedy({ viewBytesMax }: Refused): Remedy {
 /** Returns the fix that raises `--max-view` to the next power of two into which the line fits. */
 function sizeRemedy({ bytes, viewBytesMax }: Refused): Remedy {
   if (bytes === undefined) return { kind: 'none' };
-  // The line is longer than the body by these bytes.
+  // The stored line also has a `ts` and an `id`.
   const needed = bytes + STAMP_BYTES;
   if (needed <= viewBytesMax) return { kind: 'fixed' };
   if (needed > LARGEST_MAX_VIEW_BYTES) return { kind: 'fix-page' };

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { readMessage } from '../../src/archive/archive-batch.ts';
 import { storedLines } from '../support/stored-lines.ts';
 
-it("a remembered id doesn't keep its line in memory", () => {
+it("the archive remembers an id without keeping the id's line in memory", () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const heapBytes = (): number => {

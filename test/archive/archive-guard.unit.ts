@@ -41,7 +41,7 @@ async function restore(stream: SimulatedStream, dir: string, stop = new AbortCon
 }
 
 describe("messages that a deposed leader didn't have", () => {
-  it('are archived by the next run, which logs an error', async () => {
+  it('the next run archives what a deposed leader lacked, and logs an error', async () => {
     const { stream, dir } = scene();
     hide(stream, 11, 20);
     hide(stream, 31, 31);
@@ -68,7 +68,7 @@ describe("messages that a deposed leader didn't have", () => {
     expect(await archiveAll(stream, dir)).toStrictEqual([]);
   });
 
-  it('show later, like any other message, that the servers have lost messages', async () => {
+  it('a later run notices that the servers have lost messages, even if a leader lacked the last one', async () => {
     const { stream, dir } = scene();
     let isBehind = true;
     stream.omits = (isLast) => isLast && isBehind;
@@ -81,7 +81,7 @@ describe("messages that a deposed leader didn't have", () => {
     expectArchived(dir, [...LINES, fresh]);
   });
 
-  it('are archived once before a run ends, even if other messages have the same views', async () => {
+  it('a run archives hidden messages once before it ends, even if others have the same views', async () => {
     const { stream, dir } = scene([...LINES, LINES[14]!]);
     hide(stream, 11, 20);
     let questions = 0;
@@ -95,10 +95,13 @@ describe("messages that a deposed leader didn't have", () => {
   });
 
   it.each<[string, (stream: SimulatedStream) => void]>([
-    ['messages deleted before', (stream) => [5, 7, 9].forEach((one) => stream.remove(one))],
+    [
+      'messages that were deleted before',
+      (stream) => [5, 7, 9].forEach((one) => stream.remove(one)),
+    ],
     ['expired messages', (stream) => stream.expire(25)],
     ['a purge', (stream) => stream.expire(61)],
-  ])('%s: no message is an error, now or later', async (_, change) => {
+  ])('the archive logs no error for %s, now or later', async (_, change) => {
     const { stream, dir } = scene(LINES.slice(0, 2));
     await archiveAll(stream, dir);
     stream.publish(LINES.slice(2));
@@ -114,7 +117,7 @@ describe("messages that a deposed leader didn't have", () => {
     expect(await archiveAll(stream, dir)).toStrictEqual([]);
   });
 
-  it('are archived although another program removes the file meanwhile', async () => {
+  it('a run archives hidden messages even if another program removes the file meanwhile', async () => {
     const lines = storedLines(DAY, 30);
     const { stream, dir, file } = scene(lines);
     hide(stream, 11, 20);
@@ -128,7 +131,7 @@ describe("messages that a deposed leader didn't have", () => {
     expectArchived(dir, lines.slice(10, 20));
   });
 
-  it("a restored stream with the same messages isn't an error", async () => {
+  it('the archive logs no error for a restored stream with the same messages', async () => {
     const { stream, dir } = scene();
     await archiveAll(stream, dir);
     const lost = stream.lose(40);
@@ -137,7 +140,7 @@ describe("messages that a deposed leader didn't have", () => {
     expectArchived(dir, LINES);
   });
 
-  it('many gaps are logged in one line', async () => {
+  it('the archive logs many gaps in one line', async () => {
     const { stream, dir } = scene(storedLines(DAY, 400));
     for (let sequence = 2; sequence <= 400; sequence += 2) stream.remove(sequence);
     const [line, ...others] = await archiveAll(stream, dir);
@@ -147,7 +150,7 @@ describe("messages that a deposed leader didn't have", () => {
 });
 
 describe('an id that the stream has twice', () => {
-  it('is written once, even if a crash left it recorded as read but not written', async () => {
+  it('the archive writes its view once, even if a crash left it recorded as read but not written', async () => {
     const { stream, dir } = scene();
     await archiveAll(stream, dir);
     const record = recordIn(dir)!;
@@ -163,7 +166,7 @@ describe('an id that the stream has twice', () => {
     expect(archive.state().lines).toBe(1);
   });
 
-  it('is remembered for a set number of other ids', () => {
+  it('the archive recognises the id until a set number of other ids have come', () => {
     const recent = new RecentIds(3);
     for (const id of ['a', 'b', 'c', 'd']) expect(recent.add(id)).toBe(true);
     for (const id of ['b', 'c', 'd']) expect(recent.add(id)).toBe(false);
@@ -174,7 +177,7 @@ describe('an id that the stream has twice', () => {
   });
 });
 
-it('messages of other subjects are neither views nor missing', async () => {
+it('the archive neither stores nor misses messages of other subjects', async () => {
   const { stream, dir } = scene(LINES.slice(0, 20));
   stream.publish(LINES.slice(0, 5), 'refused.1');
   stream.publish(LINES.slice(20), 'views.2');
@@ -182,11 +185,11 @@ it('messages of other subjects are neither views nor missing', async () => {
   expectArchived(dir, LINES);
 });
 
-describe('a view file', () => {
+describe('the archive', () => {
   it.each<[string, (file: string, size: number) => void]>([
     ['cut short', (file, size) => fs.truncateSync(file, size - 1)],
     ['emptied', (file) => fs.truncateSync(file)],
-  ])('that was %s is an error until its day is restored', async (_, cut) => {
+  ])('logs an error for a view file that was %s, until its day is restored', async (_, cut) => {
     const { stream, dir, file, size } = scene();
     await archiveAll(stream, dir);
     const whole = size();
@@ -212,7 +215,7 @@ describe('a view file', () => {
     expect(fs.readFileSync(file)).toStrictEqual(restored);
   });
 
-  it('that was removed causes a warning, unless it is packed or old; its day can be restored', async () => {
+  it('warns about a view file that was removed, unless it is packed or old, and restores its day', async () => {
     const { stream, dir, file } = scene();
     await archiveAll(stream, dir);
     fs.renameSync(file, `${file}.gz`);
@@ -233,7 +236,7 @@ describe('a view file', () => {
     expect(fs.existsSync(file)).toBe(false);
   });
 
-  it('that was cut short is an error even if it was unreadable at first and the stream is new', async () => {
+  it('reports a view file that was cut short, even if it was unreadable at first and the stream is new', async () => {
     const { stream, dir, file, size } = scene();
     await archiveAll(stream, dir);
     fs.truncateSync(file, size() - 1);
@@ -248,7 +251,7 @@ describe('a view file', () => {
     expect(archive.state().shortened).toStrictEqual([NAME]);
   });
 
-  it('that shrinks during a run is an error', async () => {
+  it('reports a view file that shrinks during a run', async () => {
     const { stream, dir, file } = scene(LINES.slice(0, 40));
     let isCut = false;
     stream.answering = async (isIdle) => {
@@ -263,7 +266,7 @@ describe('a view file', () => {
     await running;
   });
 
-  it('is restored in any number of steps, from a stream that has lost some of its views', async () => {
+  it('restores a day in any number of steps, from a stream that has lost some of its views', async () => {
     const { stream, dir, file } = scene();
     await archiveAll(stream, dir);
     fs.truncateSync(file);

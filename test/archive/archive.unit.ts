@@ -91,7 +91,7 @@ describe('an archive', () => {
   });
 });
 
-describe("a stream that doesn't match the record", () => {
+describe("an archive whose record doesn't match the stream", () => {
   const scenes: [string, (stream: SimulatedStream, dir: string) => void, RegExp, string[]][] = [
     [
       'was created again',
@@ -125,18 +125,21 @@ describe("a stream that doesn't match the record", () => {
       FRESH,
     ],
   ];
-  it.each(scenes)('is read from its start if it %s', async (_, change, message, more) => {
-    const dir = tempDir();
-    const stream = streamOf(LINES);
-    await archiveAll(stream, dir);
-    change(stream, dir);
-    const lines = await archiveAll(stream, dir);
-    expect(lines).toStrictEqual([expect.stringMatching(message)]);
-    expectArchived(dir, [...LINES, ...more]);
-    expect(await archiveAll(stream, dir)).toStrictEqual([]);
-  });
+  it.each(scenes)(
+    'reads the stream from its start if the stream %s',
+    async (_, change, message, more) => {
+      const dir = tempDir();
+      const stream = streamOf(LINES);
+      await archiveAll(stream, dir);
+      change(stream, dir);
+      const lines = await archiveAll(stream, dir);
+      expect(lines).toStrictEqual([expect.stringMatching(message)]);
+      expectArchived(dir, [...LINES, ...more]);
+      expect(await archiveAll(stream, dir)).toStrictEqual([]);
+    },
+  );
 
-  it('is read from its start even if its last messages were gone when archived', async () => {
+  it('reads the stream from its start even if the last recorded messages had been deleted', async () => {
     const dir = tempDir();
     const stream = streamOf(LINES);
     stream.remove(60);
@@ -150,7 +153,7 @@ describe("a stream that doesn't match the record", () => {
     expectArchived(dir, [...LINES.slice(0, 59), ...FRESH]);
   });
 
-  it('is checked again first, because servers that have just started may not know everything', async () => {
+  it('first asks again, because servers that have just started may not know every message', async () => {
     const dir = tempDir();
     const stream = streamOf(LINES);
     await archiveAll(stream, dir);
@@ -163,7 +166,7 @@ describe("a stream that doesn't match the record", () => {
     expect(looks).toBeGreaterThan(3);
   });
 
-  it('may deliver the messages after all, later than the check', async () => {
+  it('archives the messages that the servers deliver later than at the check', async () => {
     const dir = tempDir();
     const stream = streamOf(LINES);
     await archiveAll(stream, dir);
@@ -183,8 +186,8 @@ describe("a stream that doesn't match the record", () => {
   });
 });
 
-describe('the record of an archive', () => {
-  it("that is cut off, has an unknown format, or can't be read is an error", async () => {
+describe('an archive', () => {
+  it("refuses a record that is cut off, has an unknown format, or can't be read", async () => {
     const dir = tempDir();
     const stream = streamOf(LINES);
     await archiveAll(stream, dir);
@@ -202,7 +205,7 @@ describe('the record of an archive', () => {
     await expect(archiveAll(stream, dir)).rejects.toMatchObject({ exitCode: 74 });
   });
 
-  it('may be lost if the lines to compare fit into memory', async () => {
+  it('does without its record if the lines to compare fit into memory', async () => {
     const dir = tempDir();
     const lines = storedLines(DAYS[0]!, 100);
     const stream = streamOf(lines);
@@ -240,7 +243,7 @@ it('an archive on a full disk stops on a signal; the next start seals the fragme
   expectArchived(dir, LINES, 1);
 });
 
-it('a failed sync ends the archive', async () => {
+it('an archive ends if a sync fails', async () => {
   const disk = new FaultyDisk();
   disk.fault = (operation, path) =>
     operation === 'fdatasync' && isViewFile(path) ? { errno: 'EIO' } : undefined;

@@ -55,7 +55,7 @@ describe.skipIf(!canRunNats()).each([NODE, DENO, BUN].filter(isPresent))(
   },
 );
 
-describe.skipIf(!canRunNats())('archive', () => {
+describe.skipIf(!canRunNats())('an archive', () => {
   it('needs a cluster and a stream, and names the missing one', async () => {
     const data = tempDir();
     expect(await run(['archive', '--status=off'], { data })).toMatchObject({
@@ -166,7 +166,7 @@ async function scene(startServers = startNats) {
   };
 }
 
-describe.skipIf(!canRunNats())('archive of servers that have lost messages', () => {
+describe.skipIf(!canRunNats())('an archive of servers that have lost messages', () => {
   it.each([
     ['one server', startNats],
     ['a cluster of three', startNatsCluster],

@@ -160,7 +160,7 @@ function expectedOf({
     return days;
   };
   const [today, clockNow] = local(now.getTime());
-  /** Returns whether, at a time, the clock hadn't yet shown the present time of day on that day. */
+  /** Returns whether the clock of that day had yet to reach the present time of day. */
   const isEarlier = (ms: number): boolean => {
     const [day, clock] = local(ms);
     if (clock >= clockNow) return false;
@@ -334,7 +334,7 @@ function compare(seed: number, found: unknown, expected: unknown): void {
   }
 }
 
-it('every number of a report is the same when it is computed another way', () => {
+it('every number of a report equals the one that a second computation gives', () => {
   for (const seed of seeds) {
     const scene = caseOf(seed);
     const { numbers, lists, silentDays, titles, listed } = expectedOf(scene);

@@ -34,7 +34,7 @@ interface StreamStoreOptions extends PrepareOptions {
   readonly now: () => number;
 }
 
-/** Plain values for renderers. */
+/** The stream's figures, for the status page and the metrics. */
 export type StreamStoreState = ReturnType<StreamStore['state']>;
 
 const CHECK_MS = 1_000;
