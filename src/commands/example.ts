@@ -7,7 +7,7 @@ import { askHolder } from '../disk/lock.ts';
 import type { AsOwner } from '../disk/root.ts';
 import * as commands from '../installation/commands.ts';
 import { type Announced, type Chosen, otherProjects } from '../installation/installation.ts';
-import { OPTIONS, readSettings, SERVE_OPTIONS, type Settings } from '../settings.ts';
+import { OPTIONS, readSettings, SERVE_OPTIONS } from '../settings.ts';
 import { defineCommand, tableOf } from './command.ts';
 import { type Installation, readInstallation } from './example/installation.ts';
 import { type Value, VALUES } from './example/values.ts';
@@ -55,8 +55,8 @@ export const example = defineCommand({
     }
     const last = await knownStart(asked, name === 'archive' ? 'archive' : 'collector');
     const taken = addressesTaken(asked, last);
-    const self = { ...asked, chosen: { ...taken, ...asked.chosen } };
-    const installation = await readInstallation({ ...settings, ...valuesOf(taken) }, self);
+    const self = { ...asked, chosen: { ...asked.chosen, ...taken.chosen } };
+    const installation = await readInstallation({ ...settings, ...taken.settings }, self);
     const used = new Set<string>();
     const text = fill(name, noting(installation, used));
     const warnings = [
@@ -122,21 +122,17 @@ const ADDRESSES = ['host', 'port', 'status'] as const;
  * a proxy must find it there. A container knows the directory by another name, and its addresses
  * hold only inside it.
  */
-function addressesTaken({ data, chosen }: Announced, last: Announced | undefined): Chosen {
-  if (last === undefined || last.data !== data) return {};
-  const taken = ADDRESSES.flatMap((name) => {
-    const choice = last.chosen[name];
-    // Another process chose the text, and the printed file may be root's.
-    const isPlain = /^[\w.:[\]-]+$/.test(choice?.text ?? '');
-    return isPlain && !(name in chosen) ? [[name, choice!] as const] : [];
-  });
-  return Object.fromEntries(taken);
-}
-
-function valuesOf(taken: Chosen): Partial<Settings<(typeof ADDRESSES)[number]>> {
-  const names = ADDRESSES.filter((name) => name in taken);
-  const flags = names.map((name) => ({ name, value: taken[name]!.text }));
-  return readSettings(flags, names, () => undefined);
+function addressesTaken({ data, chosen }: Announced, last: Announced | undefined) {
+  const own: Chosen = last?.data === data ? (last?.chosen ?? {}) : {};
+  // Another process chose the texts, and the printed file may be root's.
+  const names = ADDRESSES.filter(
+    (name) => !(name in chosen) && /^[\w.:[\]-]+$/.test(own[name]?.text ?? ''),
+  );
+  const flags = names.map((name) => ({ name, value: own[name]!.text }));
+  return {
+    chosen: Object.fromEntries(names.map((name) => [name, own[name]!])),
+    settings: readSettings(flags, names, () => undefined),
+  };
 }
 
 /**

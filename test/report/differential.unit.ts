@@ -160,7 +160,7 @@ function expectedOf({
     return days;
   };
   const [today, clockNow] = local(now.getTime());
-  /** Returns whether the clock of that day had yet to reach the present time of day. */
+  /** Returns whether, by then, the clock of that day had yet to reach the present time of day. */
   const isEarlier = (ms: number): boolean => {
     const [day, clock] = local(ms);
     if (clock >= clockNow) return false;
