@@ -62,15 +62,16 @@ const shortNames = {
 
 /**
  * Leaves out parts of packages that viewlog never calls. Hono's server for Node asks for HTTP/2: 3%
- * of a start. Hono has a second router for routes that the first one can't match, reads forms, and
- * mounts other applications. The NATS client has WebSockets, a benchmark, consumers that servers push
- * to, direct reads of a stream, and cryptography of its own for logins: 86 KiB.
+ * of a start. Hono has a second router for routes that the first one can't match, reads forms,
+ * mounts other applications, and answers WebSockets. The NATS client has WebSockets too, a
+ * benchmark, consumers that servers push to, direct reads of a stream, and cryptography of its own
+ * for logins: 86 KiB.
  */
 const without = {
   name: 'without',
   setup({ onResolve, onLoad, resolve }) {
     onResolve({ filter: /^(node:)?http2$/ }, () => ({ path: 'http2', namespace: 'none' }));
-    onResolve({ filter: /\/(trie-router\/router|utils\/(body|mount))\.js$/ }, () => ({
+    onResolve({ filter: /\/(trie-router\/router|utils\/(body|mount))\.js$|^hono\/ws$/ }, () => ({
       path: 'hono',
       namespace: 'none',
     }));
@@ -80,7 +81,9 @@ const without = {
     );
     const parts = {
       http2: 'export class Http2ServerRequest {} export const constants = {};',
-      hono: 'export class TrieRouter {} export let parseBody, createMountedRequest;',
+      hono:
+        'export class TrieRouter {} export let parseBody, createMountedRequest;' +
+        'export const defineWebSocketHelper = () => {};',
       nats: 'exports.DirectStreamAPIImpl = class {};',
     };
     onLoad({ filter: /./, namespace: 'none' }, ({ path }) => ({ contents: parts[path] }));
