@@ -34,9 +34,9 @@ describe.skipIf(!isRoot)('users', () => {
     for (const [mode, as] of [
       [
         0o755,
-        /have the rights of #4711, who runs viewlog, so .*run it as #4711: sudo setpriv --reuid=4711 /,
+        /have the rights of #4711, who runs viewlog, so .*Run it as #4711: sudo setpriv --reuid=4711 /,
       ],
-      [0o700, /isn't allowed to ask what .*run it as #4711: sudo setpriv --reuid=4711 /],
+      [0o700, /isn't allowed to ask what .*Run it as #4711: sudo setpriv --reuid=4711 /],
     ] as const) {
       fs.chmodSync(data, mode);
       const { outcome, lines } = await doctorAs(other, data);
@@ -48,7 +48,7 @@ describe.skipIf(!isRoot)('users', () => {
     fs.chmodSync(join(data, '..'), 0o700);
     const shut = await doctorAs(SERVICE, data);
     expect(shut.outcome()).toMatch(
-      /^0 warning access: #4711 isn't allowed to ask .*run it as root: sudo /,
+      /^0 warning access: #4711 isn't allowed to ask .*Run it as root: sudo /,
     );
   });
 });

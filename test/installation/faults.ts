@@ -583,7 +583,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       fs.chmodSync(place.dir, 0o755);
       const { code, text } = await place.viewlog(args, ROOT, place.env);
       expect([code, text]).toStrictEqual([73, expect.stringContaining('run there as root')]);
-      const command = commandIn(text, /Run it as [^:]+: (.*)/);
+      const command = commandIn(text, /run it as [^:]+: (.*)/);
       const how = { ...asRoot(place), words: place.hasPage ? /status page on/ : /listening on/ };
       const ran = await paste(place, command, [], how);
       expect(ran.text).toContain(`listening on ${place.address}`);
@@ -601,7 +601,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const files = ['--projects', place.projects];
       const { code, text } = await place.viewlog([...args, ...files], accountOf('person'));
       expect([code, place.state()], text).toStrictEqual([73, before]);
-      const command = commandIn(text, /Run it as [^:]+: (.*)/);
+      const command = commandIn(text, /run it as [^:]+: (.*)/);
       const pasted = await paste(place, command, [place.projects], asRoot(place));
       expect([pasted.code, rights(place.projects)], pasted.text).toStrictEqual([0, own]);
       expect(fs.readFileSync(place.projects, 'utf8')).toContain("Jo's");
