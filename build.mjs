@@ -39,13 +39,17 @@ const texts = {
 
 /**
  * Shortens names, which are a tenth of the bundle. Those of viewlog's own functions and classes stay,
- * because a stack trace needs them.
+ * because a stack trace needs them. Also shortens how a CommonJS module exports what another one has:
+ * 8 KiB in the NATS client.
  */
 const shortNames = {
   name: 'short-names',
   setup({ onLoad }) {
     onLoad({ filter: /\.(m?js|tsx?)$/ }, async ({ path }) => {
-      const text = readFileSync(path, 'utf8');
+      const text = readFileSync(path, 'utf8').replaceAll(
+        EXPORT,
+        'exported(exports, "$1", () => $2);',
+      );
       // With a format, esbuild shortens the names of a module's functions and classes, too.
       const options = path.includes('/node_modules/')
         ? { loader: 'js', format: /^(import|export) /m.test(text) ? 'esm' : 'cjs' }
@@ -59,6 +63,12 @@ const shortNames = {
     });
   },
 };
+
+/** `Object.defineProperty(exports, "x", { enumerable: true, get: function () { return m.x; } });` */
+const EXPORT =
+  /Object\.defineProperty\(exports, "(\w+)", \{ enumerable: true, get: function \(\) \{ return (\w+\.\w+); \} \}\);/g;
+const EXPORTED =
+  'const exported = (exports, name, get) => Object.defineProperty(exports, name, { enumerable: true, get });';
 
 /**
  * Leaves out parts of packages that viewlog never calls. Hono's server for Node asks for HTTP/2: 3%
@@ -115,11 +125,11 @@ const { outputFiles, metafile } = await build({
   // Smaller, but with the lines and names that a stack trace needs.
   minifyWhitespace: true,
   minifySyntax: true,
-  lineLimit: 160,
+  lineLimit: 120,
   logLevel: 'warning',
   plugins: [shortNames, without],
   format: 'esm',
-  banner: { js: `#!/usr/bin/env node\n${REQUIRE}` },
+  banner: { js: `#!/usr/bin/env node\n${REQUIRE}\n${EXPORTED}` },
   outfile: join(dist, 'viewlog.mjs'),
   write: false,
   metafile: true,

@@ -45,7 +45,7 @@ export async function serve(
 ): Promise<ExitCode> {
   const { stopped, fail, throwFailure } = stopOrFailure();
   const token = await readToken(settings);
-  const { projects, reload, close: unfollow } = await followProjects(settings.projects, log);
+  const { projects, reload, close: unfollow } = await followProjects(settings, log);
   const isListed = (id: string): boolean => projects.find(id) !== undefined;
   const open = settings.store === undefined ? openFiles : openStreams;
   // A cluster that doesn't answer, or a disk that hangs, can delay this.

@@ -120,10 +120,11 @@ export async function readAccess(cause: unknown, asOwner: AsOwner): Promise<stri
   if (errnoOf(cause) !== 'EACCES') return undefined;
   const { path } = cause as NodeJS.ErrnoException;
   if (path === undefined) return undefined;
-  const owner = await ownerOf(path, dirname(path));
+  const [owner, keeper] = [await ownerOf(path, dirname(path)), await ownerOf(dirname(path))];
   if (owner === undefined) return undefined;
-  const isOwn = owner.uid === ownUid();
-  return isOwn ? fixText(accessFix(absolute(path), 'r', owner)) : asOwner(owner);
+  // In a directory of this user, viewlog doesn't run as anybody else.
+  const own = [owner, keeper].find((one) => one?.uid === ownUid());
+  return own ? fixText(accessFix(absolute(path), 'r', own)) : asOwner(owner);
 }
 
 function selfOf(

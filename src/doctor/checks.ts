@@ -1,13 +1,16 @@
+import { BUILD } from '../base/built.ts';
 import { printable } from '../base/text.ts';
 import * as cluster from './cluster-checks.ts';
 import * as collector from './collector-checks.ts';
 import * as disk from './disk-checks.ts';
 import type { Facts } from './facts.ts';
-import type { Finding, State, Verdict } from './finding.ts';
+import { type Finding, type State, type Verdict, warning } from './finding.ts';
 import * as proxy from './proxy.ts';
 
+type Check = (facts: Facts) => readonly Verdict[];
+
 /** The checks by name, the most important first. Each check sees only the facts. */
-const CHECKS: Readonly<Record<string, (facts: Facts) => readonly Verdict[]>> = {
+const CHECKS: Readonly<Record<string, Check>> = {
   access: disk.checkAccess,
   'projects file': collector.checkProjects,
   lock: collector.checkLock,
@@ -45,9 +48,23 @@ const shown = (text: string): string =>
     .map((line) => printable(line, Infinity))
     .join('\n');
 
+/** Runs a check. A collector of another version may show its state in another form. */
+function understood(run: Check, facts: Facts): readonly Verdict[] {
+  const { version = BUILD } = facts.status.overview ?? {};
+  try {
+    return run(facts);
+  } catch (cause) {
+    if (version === BUILD) throw cause;
+    const what = `viewlog ${version} is running, and this doctor (${BUILD}) can't read all that it shows`;
+    return [warning(what, `Look at ${facts.status.address}/status.txt`)];
+  }
+}
+
 /** Returns the findings: errors, then warnings, then what is ok. */
 export function examine(facts: Facts): Finding[] {
-  const verdicts = Object.entries(CHECKS).map(([check, run]) => [check, run(facts)] as const);
+  const verdicts = Object.entries(CHECKS).map(
+    ([check, run]) => [check, understood(run, facts)] as const,
+  );
   // A proxy's error can be that viewlog isn't running.
   const isHindered = verdicts.some(
     ([check, all]) => check !== 'url' && all.some(({ state }) => state === 'error'),

@@ -61,6 +61,8 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
     const fix = Buffer.isBuffer(reading.content) ? check : undefined;
     return [error(`${summaryOfFaults(reading.faults)}; ${effect}`, fix)];
   }
+  // Another check reports that viewlog, unlike this user, can't read the file.
+  if (status.overview?.projectsFault?.access !== undefined) return [];
   const { projects } = reading.file;
   const what = `"${of.projects}" has ${summaryOf(projects)}`;
   if (activeIn(reading).length > 0) return [ok(what)];
@@ -140,7 +142,9 @@ function notRunning(what: string, facts: Facts): Verdict {
 
 /** Returns how to start viewlog, if it is known which account runs it. */
 function startFix({ of, source, disk }: Facts): string | undefined {
-  if (disk !== undefined && disk.inside?.account === undefined) return undefined;
+  const { account } = disk?.inside ?? {};
+  const isUnclear = account === undefined || (account.uid === 0 && source === 'options');
+  if (disk !== undefined && isUnclear) return undefined;
   const restart = commands.restart(of);
   // A unit sets its variables itself.
   if (restart !== undefined) return `Start it: ${restart}`;
@@ -230,7 +234,9 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
     ];
   }
   if (found.length > 0 || store.unavailable !== undefined) return found;
-  return [ok('No views of listed projects are being refused')];
+  const ids = overview.unlistedInAll;
+  const others = ids > 0 ? `; those of ${plural(ids, 'unlisted id')} are` : '';
+  return [ok(`No views of listed projects are being refused${others}`)];
 }
 
 export function checkOverdue(facts: Facts): readonly Verdict[] {

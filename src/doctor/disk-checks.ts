@@ -73,6 +73,10 @@ export const checkUser = inside((seen, { of, source }) => {
     return [error(title.slice(0, -1), steps.map(stepText).join())];
   }
   const whose = `The data directory belongs to ${userName(directory.uid)}`;
+  if (account?.uid === 0 && source === 'options') {
+    const fix = `If a service should run it, give the directory to its account first: chown -R ACCOUNT ${of.data}`;
+    return [warning(`${whose}, so viewlog would run as root`, fix)];
+  }
   if (account !== undefined) {
     const { uid, name } = account;
     const owned = uid === directory.uid ? 'the data directory' : 'the files in the data directory';
@@ -132,7 +136,10 @@ export const checkPermissions = inside((seen, { of }) => {
     ...denied(older, 'r', warning, 'read it'),
   ];
   const isShared = (directory.mode & 0o050) === 0o050;
-  const hidden = files.filter(({ name, mode }) => name.startsWith('views-') && !(mode & 0o040));
+  const hidden = files.filter(
+    (file) =>
+      file.name.startsWith('views-') && !(file.mode & 0o040) && isPermitted(account, file, READ),
+  );
   const [first] = hidden;
   if (!isShared || first === undefined || wrong.length > 0) return [...wrong, ...unread];
   const what = `${whose(first)}${more(hidden)}; shippers in group ${groupName(directory.gid)} can't read it`;

@@ -107,11 +107,16 @@ export const checkCors = reached(({ origin, get, preflight }, of) => {
 const allowedOrigin = (reply: Reply): string =>
   'failure' in reply ? '' : clip(reply.headers.get('access-control-allow-origin') ?? '', 200);
 
+/** The doctor's view is sound, and its text is at the end of the body. */
+const isCut = (view: Reply | undefined): boolean =>
+  ['malformed-json', 'request-timeout'].includes((view && refusalIn(view)?.code) ?? '');
+
 export const checkSize = reached(({ preflight, large, largeBytes, view }) => {
   // The preflight's own check reports this.
   if (!isFromViewlog(preflight)) return [];
   const size = formatSize(largeBytes);
   if (isFromViewlog(large)) {
+    if (isCut(view)) return [];
     // viewlog answers a preflight before its body has arrived.
     const tried = view ? '' : '; with --project, a view shows whether one arrives whole';
     return [ok(`A body of ${size} isn't refused${tried}`)];
@@ -130,14 +135,14 @@ export const checkView = reached(({ origin, project = '', large, largeBytes, vie
     const counted = `reports count it as a view of ${PROBE_PAGE}`;
     return [ok(`${what} was stored: ${clip(view.body, 200)}; ${counted}`)];
   }
+  if (isCut(view)) {
+    const fix = `Have the proxy pass bodies on whole (${SIZE_SETTINGS})`;
+    return [warning(`${what} arrived cut off; such views are lost`, fix)];
+  }
   const refusal = refusalIn(view);
   const how = refusal
     ? `with ${refusal.code}: ${refusal.detail}`
     : `by another program: ${described(view)}`;
-  // The doctor's view is sound, and its text is at the end of the body.
-  const isCut = refusal?.code === 'malformed-json' || refusal?.code === 'request-timeout';
-  const fix = isCut
-    ? `The proxy cuts bodies off; have it pass them on whole (${SIZE_SETTINGS})`
-    : `Find the code in: ${help(of, 'trouble')}`;
-  return [warning(`${what} was refused ${how}; such views are lost`, fix)];
+  const fix = `Find the code in: ${help(of, 'trouble')}`;
+  return [warning(`${what} was refused ${how}; views from pages are refused too`, fix)];
 });

@@ -255,28 +255,26 @@ export const fixText = ({ words, command }: AccessFix): string =>
 
 /**
  * Returns how to let an account, by default viewlog's own, read (`r`) or write a file.
- * @param wasUsable true: the account could do so before, so the data directory was its own.
+ * @param used the data directory in which the account has worked until now.
  */
 export function accessFix(
   path: string,
   what: 'r' | 'rw',
   account: Owner | undefined = ownAccount() ?? lockOwner(dirname(path)),
-  wasUsable = false,
+  used?: string,
 ): AccessFix {
   const verb = what === 'r' ? 'read' : 'write';
   if (account === undefined) return { words: `let the user that runs viewlog ${verb} it` };
   const { name } = account;
-  const closed = closedTo(account, path);
-  if (closed !== undefined) return { words: `${name} can't enter "${closed}"` };
   const data = dirname(path);
-  const [file, directory, lock] = [path, data, `${data}/viewlog.lock`].map((one) =>
-    orElse(() => fs.statSync(one), undefined),
-  );
+  const [file, directory] = [path, data].map((one) => orElse(() => fs.statSync(one), undefined));
   const isTaken = directory?.uid !== account.uid;
-  if (isTaken && wasUsable && lock !== undefined) {
+  if (isTaken && directory !== undefined && used === data) {
     const command = giveBack({ data, hasSudo: isInstalled('sudo') }, account);
     return { words: `give "${data}" back to ${name}`, command };
   }
+  const closed = closedTo(account, path);
+  if (closed !== undefined) return { words: `${name} can't enter "${closed}"` };
   const words = `let ${name} ${verb} it`;
   // viewlog writes only in a directory that its account owns.
   if (!file?.isFile() || (isTaken && what === 'rw')) return { words };

@@ -19,19 +19,28 @@ import {
 
 const POLL_MS = 1_600;
 
+interface FollowSettings {
+  readonly projects: string;
+  readonly data?: string;
+  readonly store?: unknown;
+}
+
 /**
  * Reads the projects file and follows its changes. While it is faulty, the last good list stays
  * active.
+ * @param settings the path, and the data directory, which is the collector's own without a `store`.
  * @returns the projects; `reload` reads the file now, and logs what it finds even if nothing
  *   changed; `close` stops following the file. Neither rejects.
  * @throws {Fatal} exit 78 with every fault, if the file is missing or faulty.
  */
-export async function followProjects(path: string, log: Log) {
-  let reading = await readOwn(path);
+export async function followProjects(settings: FollowSettings, log: Log) {
+  const path = settings.projects;
+  const data = settings.store === undefined ? settings.data : undefined;
+  let reading = await readOwn(path, data);
   const projects = new ProjectList(fileOrFatal(reading));
   let lastCheck = Promise.resolve();
   const check = async (isAsked: boolean): Promise<void> => {
-    const found = await readOwn(path, reading);
+    const found = await readOwn(path, data, reading);
     const isSame = found === reading;
     if (isSame && !isAsked) return;
     reading = found;
@@ -47,11 +56,12 @@ export async function followProjects(path: string, log: Log) {
 }
 
 /** Reads the projects file as the account that runs viewlog, which must be able to. */
-async function readOwn(path: string, last?: Reading): Promise<Reading> {
+async function readOwn(path: string, data?: string, last?: Reading): Promise<Reading> {
   const reading = await readProjectsFile(path, last);
   if (reading === last || errnoOf(reading.content) !== 'EACCES') return reading;
-  const wasReadable = last !== undefined;
-  return { ...reading, access: accessFix(absolute(path), 'r', undefined, wasReadable) };
+  // At a start, the directory may be another installation's.
+  const used = last && data && absolute(data);
+  return { ...reading, access: accessFix(absolute(path), 'r', undefined, used) };
 }
 
 /** Returns what happened to the list, for the log. */

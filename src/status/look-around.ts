@@ -8,7 +8,9 @@ import {
   ENTER,
   isPermitted,
   type Owner,
+  ownerIn,
   ownerOf,
+  READ,
   userName,
   WRITE,
 } from '../installation/accounts.ts';
@@ -36,9 +38,23 @@ export async function lookAround(dir = '', keepDays: KeepDays, nowMs: number, ac
     viewDays,
     /** The days of the files of refused views. */
     refusedDays: daysOf('refused'),
+    /** The files of refused views that the account can't read, with their owners. */
+    closedFiles: await closedFiles(
+      daysOf('refused').map((day) => `${dir}/${fileNameOf('refused', day)}`),
+      account,
+    ),
     /** The names of files that should have been removed by now. */
     overdue: overdueFiles(names, keepDays, nowMs),
   };
+}
+
+async function closedFiles(paths: readonly string[], account: Owner | undefined) {
+  const files = paths.map(async (path) => {
+    const stats = account && (await fs.stat(path).catch(() => undefined));
+    const isClosed = stats !== undefined && !isPermitted(account!, stats, READ);
+    return isClosed ? [{ path, owner: ownerIn(stats) }] : [];
+  });
+  return (await Promise.all(files)).flat();
 }
 
 /** A directory in which viewlog's account can't create files. */

@@ -33,6 +33,7 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   readonly store: WatchedState;
   readonly space: Space | undefined;
   readonly closedDirectory: ClosedDirectory;
+  readonly closedFiles: FilesSeen['closedFiles'];
   /** The names of files that should have been removed by now. */
   readonly overdue: readonly string[];
   /** Projects, and the requests, with problems or with problems that are fixed, the worst first. */
@@ -125,6 +126,7 @@ export function modelOf(input: ModelInput): StatusModel {
     store,
     space: spaceOf(files, minFreeBytes),
     closedDirectory: files.closedDirectory,
+    closedFiles: files.closedFiles,
     overdue: files.overdue,
     problems: problems.slice(0, PROBLEMS_MAX).map(toRow),
     problemsInAll: problems.filter(({ colour }) => colour !== 'green').length,

@@ -24,7 +24,7 @@ import { type Issue, type RefusalCode, REFUSALS } from '../view/refusal.ts';
 import type { Obstacle, Remedy } from '../view/remedy.ts';
 import type { ClosedDirectory, Space } from './look-around.ts';
 import type { Dropped } from '../store/store.ts';
-import { type Colour, type Fate, isFixed, isOpen, isRefused, type JudgedReason } from './state.ts';
+import { type Colour, type Fate, isFixed, isOpen, type JudgedReason } from './state.ts';
 import type { Sample } from './reasons.ts';
 import { at, named, nounOf, problemWords, reasonsWords, refusalLabel } from './words.ts';
 
@@ -58,6 +58,7 @@ export function noticesOf(model: StatusModel): Notice[] {
     ...(closed === undefined ? [] : [directoryNotice(closed, of)]),
     ...(fault === undefined ? [] : [faultNotice(fault, of)]),
     ...(store.unavailable === undefined ? [] : [storeNotice(model)]),
+    ...(closed === undefined ? closedFilesNotices(model) : []),
   ];
   const notices: Notice[] = [
     ...obstacles,
@@ -120,6 +121,22 @@ export function directoryNotice(
   return { colour: 'amber', title, steps: [step] };
 }
 
+function closedFilesNotices({ closedFiles, installation: of }: StatusModel): Notice[] {
+  const [first] = closedFiles;
+  const account = of.owners.data;
+  if (first === undefined || account === undefined) return [];
+  const { path, owner } = first;
+  const same = closedFiles.filter((one) => one.owner.uid === owner.uid);
+  const title = `viewlog can't read ${plural(same.length, 'file')} of refused views: "${printable(path, Infinity)}" belongs to ${owner.name}.`;
+  const command = commands.grant(
+    account,
+    same.map((one) => one.path),
+    owner,
+    'rw',
+  );
+  return [{ colour: 'amber', title, steps: [{ text: 'To let it read and write:', command }] }];
+}
+
 export function overdueNotice(overdue: readonly string[], of: Installation): Notice {
   const title = `${plural(overdue.length, 'file')} should have been removed by now.`;
   const text = 'viewlog removes one day of each kind per hour. To remove the oldest now:';
@@ -172,8 +189,8 @@ export function spaceStep(
       minFreeBytes > 0 ? `. viewlog needs ${formatRoundedSize(missingBytes)} more` : '';
     const text =
       `Free space: ${formatRoundedSize(freeBytes)}${needed}: ` +
-      'delete views-*.ndjson of earlier days that you have shipped or copied, or ' +
-      'refused-*.ndjson. viewlog then accepts views again.';
+      'delete views-*.ndjson of earlier days that you have shipped or copied, ' +
+      "refused-*.ndjson that you won't replay, or other files on this disk. viewlog then accepts views again.";
     return { text, command: commands.list(of) };
   }
   return hasInodes ? undefined : { text: 'The file system has no free inodes: delete old files.' };
@@ -191,17 +208,19 @@ const CHECK_PAGES = { text: "Check that the site's pages still contain the scrip
 export function problemNotice(row: ProjectRow, of: Installation, nowMs: number): Notice {
   const { colour, state, name, active, reasons } = row;
   const still = active ? '' : ' (inactive, but still sending)';
-  const isGreen = colour === 'green';
+  const shown = reasons.filter(({ lastHour }) => lastHour > 0);
+  const open = reasons.filter(isOpen);
   // In a green row, the reasons that aren't fixed refused too few views to be a problem.
-  const shown = reasons.filter(isGreen ? isFixed : ({ lastHour }) => lastHour > 0);
-  const which = reasons.some(isOpen) ? reasonsWords(shown) : '';
-  const others = isRefused(row) ? row.figures.refusedLastHour - row.refused : 0;
-  const besides = others > 0 ? `, besides ${formatCount(others)} for other causes` : '';
-  const what = isGreen ? `fixed${which}` : problemWords(row) + besides;
-  const title = `${named(name)}${still}: ${what}, since ${at(sinceOf(row))}.`;
+  const which = open.length > 0 ? reasonsWords(reasons.filter(isFixed)) : '';
+  const what = colour === 'green' ? `fixed${which}` : problemWords(row);
+  const since = `${named(name)}${still}: ${what}, since ${at(sinceOf(row))}.`;
+  const title = colour === 'green' && open.length > 0 ? `${since} ${stillRefused(row)}` : since;
   const steps = shown.flatMap((one) => reasonSteps(one, row, of, nowMs));
   return { colour, title, steps: state === 'silent' ? [CHECK_PAGES] : steps };
 }
+
+const stillRefused = (row: ProjectRow): string =>
+  `Still refused${reasonsWords(row.reasons.filter(isOpen))}: ${formatCount(row.refused)} in the last hour.`;
 
 /** Returns since when views are missing or refused, or since when they are accepted again. */
 function sinceOf({ colour, state, reasons, figures }: ProjectRow): number {
@@ -317,6 +336,7 @@ const END: Readonly<Record<Obstacle, string>> = {
   'projects-file': 'the projects file is correct',
   storage: 'views can be stored again',
   directory: "viewlog's account can create files in the data directory",
+  'refused-file': 'viewlog can read their file',
 };
 
 const laterOf = (obstacle: Obstacle, what: string): string =>
@@ -329,6 +349,7 @@ function obstructionOf(
   { data }: Installation,
 ): string | undefined {
   if (data === undefined) return 'They are in the stream of refused views.';
+  if (kind === 'send-origin') return "A replay wouldn't help: they were sent without an Origin.";
   if (!REPLAYABLE.has(kind)) return "A replay wouldn't help: the page must be corrected.";
   return obstacle && laterOf(obstacle, 'the command to send them again');
 }
@@ -404,7 +425,7 @@ export function fixOf(reason: Refused, of: Installation): Step {
   if (remedy.kind === 'raise-max-view')
     return { text: `${text} ${formatSizeOption(remedy.bytes)}.` };
   if (remedy.kind === 'send-origin') {
-    return { text: `${text} ${TEST_PROXY}`, command: testProxy(of) };
+    return { text: `${text} ${TEST_PROXY}`, command: testProxy(sample, of) };
   }
   if (remedy.kind === 'check-proxy') return proxyStep(sample, remedy.bodyBytes, of);
   const isType = sample.code === 'unsupported-media-type';
@@ -419,7 +440,8 @@ const NULL_ORIGIN =
 
 const UNKNOWN_RATE = 'The limit to set is known after a full minute.';
 
-function proxyStep({ isCut, bytes }: Sample, bodyBytes: number, of: Installation): Step {
+function proxyStep(sample: Sample, bodyBytes: number, of: Installation): Step {
+  const { isCut, bytes } = sample;
   const seconds = LIMITS.bodyTimeoutMs / 1000;
   const late = `was incomplete when its connection ended, or after ${seconds} s`;
   const arrived = bytes === undefined ? '' : `; ${formatCount(bytes)} bytes had arrived`;
@@ -429,11 +451,16 @@ function proxyStep({ isCut, bytes }: Sample, bodyBytes: number, of: Installation
   const text =
     `The latest body ${what}. If a proxy limits the size or time of bodies, ` +
     `allow ${formatSize(bodyBytes)} (nginx: ${nginx}; Caddy: ${caddy}). ${TEST_PROXY}`;
-  return { text, command: testProxy(of) };
+  return { text, command: testProxy(sample, of) };
 }
 
 const TEST_PROXY = 'To test the proxy, with the address that pages post to:';
-const testProxy = (of: Installation): string => commands.doctor(of, { url: VIEWS_SITE });
+
+/** Sends a view of the project that the sample names: bodies may be cut, or lose their headers. */
+function testProxy({ project, text = '' }: Sample, of: Installation): string {
+  const [, id] = /"p"\s*:\s*"(\d{1,20})"/.exec(text) ?? [];
+  return commands.doctor(of, { url: VIEWS_SITE, project: project ?? id });
+}
 
 function pageStep({ sample, fate }: Refused, of: Installation): Step {
   const { code, text: body = '' } = sample;

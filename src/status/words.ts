@@ -4,10 +4,11 @@ import { formatCount, formatDuration, formatRoundedSize, plural } from '../base/
 import { printable } from '../base/text.ts';
 import { timeOf } from '../base/time.ts';
 import type { ProjectsFault } from '../projects/project-list.ts';
+import { LATEST_MAX } from './counts.ts';
 import { isStream } from './health.ts';
 import type { LatestRefusal, ProjectRow, StatusModel } from './model.ts';
 import type { Sample } from './reasons.ts';
-import { isOpen, type Judged, type SubjectKind } from './state.ts';
+import { type Judged, type SubjectKind } from './state.ts';
 
 /** `2026-11-22 14:00 UTC`; the page shows such texts in the reader's time zone. */
 export const at = (ms: number): string =>
@@ -32,8 +33,11 @@ export const named = (text: string): string => printable(text, 60);
 export const nounOf = (kind: SubjectKind): string => (kind === 'requests' ? 'request' : 'view');
 
 /** `all 69 views of the last hour refused` */
-export function problemWords(one: Omit<Judged, 'activity'>): string {
-  const { kind, state, accepted, refused, acceptedYesterday } = one;
+export function problemWords(
+  one: Omit<Judged, 'activity'> & Partial<Pick<ProjectRow, 'figures'>>,
+): string {
+  const { kind, state, accepted, isDown, acceptedYesterday } = one;
+  const refused = refusedInAll(one);
   if (state === 'silent') {
     return `no views in 3 hours (${formatCount(acceptedYesterday)} in the same hours yesterday)`;
   }
@@ -41,8 +45,17 @@ export function problemWords(one: Omit<Judged, 'activity'>): string {
   const all = plural(accepted + refused, noun);
   const none = refused === 1 ? `the only ${noun}` : `all ${all}`;
   const many = accepted === 0 ? none : `${formatCount(refused)} of ${all}`;
-  return `${many} of the last hour refused`;
+  const gone = refused - one.refused;
+  const why = isDown ? 'because nothing could be stored, or for fixed causes' : 'for fixed causes';
+  return `${many} of the last hour refused${gone > 0 ? `, ${formatCount(gone)} of them ${why}` : ''}`;
 }
+
+/** Includes views that were refused for causes that are fixed, or of the store. */
+const refusedInAll = ({
+  refused,
+  figures,
+}: Pick<Judged, 'refused'> & Partial<Pick<ProjectRow, 'figures'>>): number =>
+  figures?.refusedLastHour ?? refused;
 
 /** ` (origin not allowed)`: each of these reasons once, the most frequent first. */
 export function reasonsWords(reasons: Judged['reasons']): string {
@@ -97,7 +110,8 @@ function problemNames(open: readonly ProjectRow[], inAll: number): string {
   const each = open
     .slice(0, NAMES_MAX)
     .map(
-      (row) => `${named(row.name)}: ${stateWords(row)}${reasonsWords(row.reasons.filter(isOpen))}`,
+      (row) =>
+        `${named(row.name)}: ${stateWords(row)}${reasonsWords(row.reasons.filter(({ lastHour }) => lastHour > 0))}`,
     );
   const more = inAll - each.length;
   return [...each, ...(more > 0 ? [`${formatCount(more)} more`] : [])].join('; ');
@@ -166,13 +180,14 @@ export const lastingWords = (days: number): string =>
   `lasts ${days > 3650 ? 'more than 10 years' : plural(Math.floor(days), 'day')}`;
 
 export function stateWords(row: ProjectRow): string {
-  const { state, active, accepted, refused, figures } = row;
+  const { state, active, accepted, figures } = row;
   if (state === 'refused') return active ? 'all refused' : 'inactive, sending';
   if (state !== 'partly-refused') {
     return state === 'quiet' && figures.lastAcceptedMs === undefined
       ? 'no view yet'
       : state.replace('-', ' ');
   }
+  const refused = refusedInAll(row);
   // Not 100%, because some views were accepted.
   return `${Math.min(99, Math.round((100 * refused) / (accepted + refused)))}% refused`;
 }
@@ -216,11 +231,14 @@ export interface EventList {
 
 export const latest = ({ latestAccepted, latestRefused }: StatusModel): EventList[] => [
   latestViews(latestAccepted),
-  { title: 'Last refusals', events: latestRefused.map((one) => eventOf(one, whyRefused(one))) },
+  {
+    title: `Last ${LATEST_MAX} refusals`,
+    events: latestRefused.map((one) => eventOf(one, whyRefused(one))),
+  },
 ];
 
 export const latestViews = (views: StatusModel['latestAccepted']): EventList => {
-  return { title: 'Last views', events: views.map((one) => eventOf(one, one.url)) };
+  return { title: `Last ${LATEST_MAX} views`, events: views.map((one) => eventOf(one, one.url)) };
 };
 
 const whyRefused = ({ origin, ...refusal }: LatestRefusal): string =>

@@ -40,9 +40,9 @@ export type Remedy =
 
 /**
  * Why no command can edit the projects file or send views again: the file is faulty, nothing can be
- * stored, or viewlog's account may not write to its data directory.
+ * stored, viewlog's account may not write to its data directory, or may not read the views.
  */
-export type Obstacle = 'projects-file' | 'storage' | 'directory';
+export type Obstacle = 'projects-file' | 'storage' | 'directory' | 'refused-file';
 
 /** The facts about refused views of one code. */
 export interface Refused {

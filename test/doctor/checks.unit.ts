@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import type { StreamInfo } from '@nats-io/jetstream';
 import { expect, it } from 'vitest';
 import { type ExitCode, Fatal } from '../../src/base/exit.ts';
+import { BUILD } from '../../src/base/built.ts';
 import type { Reply } from '../../src/base/fetch-once.ts';
 import { examine } from '../../src/doctor/checks.ts';
 import type { ClusterFacts } from '../../src/doctor/cluster-checks.ts';
@@ -11,6 +12,7 @@ import { accountIn, type Inside, probeDisk } from '../../src/doctor/probe-disk.t
 import type { ProxyReplies } from '../../src/doctor/proxy.ts';
 import { parseProjectsFile } from '../../src/projects/parse.ts';
 import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
+import type { StatusModel } from '../../src/status/model.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
 import { INSTALLATION } from '../support/installation.ts';
 import { NOON, DEFAULTS, Scene } from '../support/status-scene.ts';
@@ -55,6 +57,7 @@ const INSIDE: Inside = {
   closedDirectory: undefined,
   viewDays: ['2026-11-21'],
   refusedDays: [],
+  closedFiles: [],
   overdue: [],
   bytesPerDay: MiB,
   writing: [2, 2, 2],
@@ -395,7 +398,8 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
   "warning refusals: Aurora: 2 of 102 views of the last hour refused, since 2026-11-22 14:01 UTC. 2 views in 24 hours, the latest at 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If this origin is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example":
     shown(sceneOf({}, 2, 'origin-not-allowed')),
-  'warning refusals: Aurora: 2 of 102 views of the last hour refused': shown(fixedBesideOpen()),
+  'warning refusals: Aurora: 11 of 111 views of the last hour refused, 9 of them for fixed causes':
+    shown(fixedBesideOpen()),
   'arrived cut off. The latest body ended after 12 bytes. If a proxy limits the size or time of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)':
     shown(cutBodies()),
   'warning cors: Answers to pages of https://a.example allow "*" to read them; browsers don\'t let pages send, or read answers. Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: viewlog help proxies':
@@ -403,7 +407,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning cors: Another program answers preflights: 405 from nginx; browsers': proxied({
     preflight: answer(405, { server: 'nginx' }),
   }),
-  'warning view: A view of project 7 from https://a.example, in a body of 16 KiB, was refused with project-not-activated: No; such views are lost':
+  'warning view: A view of project 7 from https://a.example, in a body of 16 KiB, was refused with project-not-activated: No; views from pages are refused too. Find the code in: viewlog help trouble':
     proxied({ project: '7', view: problem('project-not-activated', 'No.') }),
   'warning overdue files: 1 file should have been removed by now. viewlog removes one day of each kind per hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson':
     inside({ overdue: ['views-2026-01-01.ndjson'] }),
@@ -433,6 +437,12 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     givenAway('running'),
   'error user: The data directory belongs to root, with mode 0750. viewlog last ran as #4711, who':
     givenAway('last start'),
+  'warning user: The data directory belongs to root, so viewlog would run as root. If a service should run it, give the directory to its account first: chown -R ACCOUNT /data':
+    {
+      ...inside({ directory: { ...ROOTS, mode: 0o40750 }, files: [ROOTS] }),
+      source: 'options',
+      reply: undefined,
+    },
   'warning user: The data directory belongs to #4711, and its files to #4711 and #4713. Which account':
     inside({ files: [VIEWS_FILE, { ...VIEWS_FILE, uid: 4713 }] }),
   // Root has restored the files from a backup.
@@ -533,6 +543,25 @@ it('tells the operator to start viewlog for a proxy only if it does not answer',
   expect(fixOf(NOT_RUNNING)).toBe(start);
   expect(fixOf({ reply: answer(200, { server: 'x/1' }) })).toBe(start);
   expect(fixOf({})).not.toContain('Start');
+});
+
+it('leaves the start to the operator if only root could start it, and nobody has yet', () => {
+  const [directory, files] = [{ ...ROOTS, mode: 0o40750 }, [ROOTS]];
+  const told = (source: Facts['source']) =>
+    examined({ ...NOT_RUNNING, ...inside({ directory, files }), source })
+      .filter(({ check }) => check === 'collector')
+      .map(({ fix }) => fix);
+  expect(told('options')).toStrictEqual([undefined]);
+  expect(told('last start')).toStrictEqual([expect.stringContaining('Start it: ')]);
+});
+
+it('names the version of a running collector whose state it cannot read', () => {
+  const overview = { ...sceneOf({}, 9).model(), version: '0.0.9', problems: undefined };
+  const facts = shown(sceneOf({}, 9));
+  const status = { ...facts.status!, overview: overview as unknown as StatusModel };
+  expect(told({ ...facts, status })).toStrictEqual([
+    `warning refusals: viewlog 0.0.9 is running, and this doctor (${BUILD}) can't read all that it shows. Look at http://127.0.0.1:8081/status.txt`,
+  ]);
 });
 
 it("prints no start command, and calls no directory writable, if viewlog's account is unclear", () => {

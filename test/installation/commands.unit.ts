@@ -145,12 +145,13 @@ it('gives the data directory back if another account has got all of it', () => {
   chmodSync(dir, 0o755);
   const file = `${dir}/projects.json`;
   writeFileSync(file, '{}');
-  const fix = (wasUsable: boolean) => commands.accessFix(file, 'r', SERVICE, wasUsable).command;
-  expect(fix(true)).toMatch(/chgrp \S+ \S+projects\.json/);
-  writeFileSync(`${dir}/viewlog.lock`, '');
-  expect(fix(true)).toMatch(new RegExp(`chown -R viewlog:\\S+ ${dir}$`));
-  // At a start, the directory may be another installation's.
-  expect(fix(false)).toMatch(/chgrp \S+ \S+projects\.json/);
+  const fix = (used?: string) => commands.accessFix(file, 'r', SERVICE, used).command;
+  expect(fix(dir)).toMatch(new RegExp(`chown -R viewlog:\\S+ ${dir}$`));
+  // The directory may be another installation's.
+  expect(fix('/data')).toMatch(/chgrp \S+ \S+projects\.json/);
+  chmodSync(dir, 0o700);
+  expect(fix(dir)).toMatch(/chown -R/);
+  expect(fix()).toBeUndefined();
 });
 
 it('runs a command as the account, with a variable that sudo would drop', () => {

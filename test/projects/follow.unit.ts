@@ -13,7 +13,7 @@ const listOf = (...ids: string[]): string =>
 async function followed(text = listOf('1'), path = `${tempDir()}/projects.json`) {
   await writeFile(path, text);
   const log = memoryLog();
-  const { close, ...following } = await followProjects(path, log);
+  const { close, ...following } = await followProjects({ projects: path }, log);
   onTestFinished(close);
   return { path, ...following, logged: log.lines, save: (saved: string) => writeFile(path, saved) };
 }

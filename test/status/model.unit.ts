@@ -146,7 +146,7 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
 Unreadable requests: 134 of 188 requests of the last hour refused, since ${at('14:00')}.
   134 requests in 24 hours, the latest at ${at('14:03')} from ${MOVED}: arrived cut off.
   The latest body ended after 2,014 bytes. If a proxy limits the size or time of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body). To test the proxy, with the address that pages post to:
-    ${VIEWLOG} doctor ${FILES} --url https://views.example.com
+    ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
   134 not stored: viewlog stores only whole JSON objects.`);
     scene.nowMs += 5_000;
     scene.accept(3, '1', 1000);
@@ -193,11 +193,14 @@ Unreadable requests: 9 of 10 requests of the last hour refused, since ${at('14:0
     scene.refuse(32, { code: 'storage-unavailable', project: '1' });
     scene.refuse(2, moved, MOVED);
     scene.accept(11);
-    expect(scene.text()).toContain(
-      `\nAurora: 2 of 13 views of the last hour refused, besides 32 for other causes, since ${at('14:00')}.\n`,
+    expect(scene.text()).toMatch(
+      /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views of the last hour refused, 32 of them for fixed causes, since/,
     );
     scene.around = { store: { unavailable: 'x' } };
-    expect(scene.text()).toContain('refused, besides 32 for other causes, since');
+    const why = 'because nothing could be stored, or for fixed causes';
+    expect(scene.text()).toContain(
+      `Aurora: 34 of 45 views of the last hour refused, 32 of them ${why}`,
+    );
   });
 
   it('a page sends an object as text', () => {
@@ -330,8 +333,8 @@ Aurora: all 2 views of the last hour refused, since ${at('14:00')}.
 Aurora: the only view of the last hour refused, since ${at('14:00')}.
   1 view in 24 hours, the latest at ${at('14:00')} without an Origin: origin not allowed.
   Send views from a browser, or with an Origin header, which a proxy must pass on. To test the proxy, with the address that pages post to:
-    ${VIEWLOG} doctor ${FILES} --url https://views.example.com
-  1 is stored. A replay wouldn't help: the page must be corrected.
+    ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
+  1 is stored. A replay wouldn't help: they were sent without an Origin.
 Project 3 (inactive, but still sending): all 99 views of the last hour refused, since ${at('14:00')}.
   99 views in 24 hours, the latest at ${at('14:01')} from ${MOVED}: project not activated.
   Remove the script from its pages or, if it is one of your sites, activate it:
@@ -442,11 +445,11 @@ it('shows equal rows of the last views and refusals as one with a count, with se
   scene.refuse(2, moved, MOVED);
   scene.refuse(1, moved, 'https://b.example');
   scene.refuse(1, { code: 'request-timeout' });
-  expect(scene.whole()).toContain(`Last views
+  expect(scene.whole()).toContain(`Last 20 views
 ${at('14:00:02')}  Aurora  /page (3 times)
 ${at('14:00:00')}  Project 2  /page
 
-Last refusals
+Last 20 refusals
 ${at('14:00:06')}  Unreadable request  arrived cut off
 ${at('14:00:05')}  Aurora  origin not allowed, from https://b.example
 ${at('14:00:04')}  Aurora  origin not allowed, from ${MOVED} (2 times)
@@ -543,6 +546,25 @@ describe('what happened to refused views:', () => {
     expect(text).toContain(expected);
   });
 
+  it('with a file that viewlog may not read', () => {
+    const path = `/data/refused-${DAY}.ndjson`;
+    const owner = { uid: 0, gid: 0, name: 'root' };
+    const scene = sceneOf({
+      files: { refusedDays, closedFiles: [{ path, owner }] },
+      installation: { owners: { data: NAMELESS } },
+    });
+    scene.refuse(9, moved, MOVED);
+    expect(scene.text().split('\n').slice(1, 4)).toStrictEqual([
+      `viewlog can't read 1 file of refused views: "${path}" belongs to root.`,
+      '  To let it read and write:',
+      `    sudo chgrp 4712 ${path} && sudo chmod g+rw ${path}`,
+    ]);
+    expect(scene.text()).toMatch(
+      /\n {2}9 are stored\. Once viewlog can read their file, the status page shows the command to send them again\.$/,
+    );
+    expect(scene.text()).not.toContain(' replay ');
+  });
+
   it('with a file that somebody has removed', () => {
     const scene = sceneOf();
     scene.refuse(9, moved, MOVED);
@@ -581,7 +603,10 @@ it('says what became of the views of a fixed reason, while others are below ten 
   scene.list({ ...AURORA, origins: [MOVED], maxViewsPerMinute: 10 }, { id: '2' });
   scene.accept(1);
   expect(scene.text()).toBe(`Views are arriving: 2 of 2 projects; problems fixed
-Aurora: fixed (origin not allowed), since ${at('14:00')}.
+Aurora: fixed (origin not allowed), since ${at('14:00')}. Still refused (rate limited): 1 in the last hour.
+  1 view in 24 hours, the latest at ${at('14:00')} without an Origin: rate limited.
+  Its limit is 10 views per minute. The limit to set is known after a full minute.
+  1 not stored: viewlog stores no views over a project's limit.
   5 views in 24 hours, the latest at ${at('14:00')} from ${MOVED}: origin not allowed.
   Accepted again since ${at('14:00')}.
   5 are stored. To send them again:

@@ -33,6 +33,7 @@ const NO_FILES: FilesSeen = {
   closedDirectory: undefined,
   viewDays: [],
   refusedDays: [],
+  closedFiles: [],
   overdue: [],
 };
 
