@@ -122,8 +122,9 @@ export async function readAccess(cause: unknown, asOwner: AsOwner): Promise<stri
   if (path === undefined) return undefined;
   const [owner, keeper] = [await ownerOf(path, dirname(path)), await ownerOf(dirname(path))];
   if (owner === undefined) return undefined;
-  // In a directory of this user, viewlog doesn't run as anybody else.
-  const own = [owner, keeper].find((one) => one?.uid === ownUid());
+  // In another user's directory, viewlog doesn't run as root. Deno may not reveal this user.
+  const uid = ownUid() ?? (owner.uid === keeper?.uid ? undefined : keeper?.uid);
+  const own = uid === undefined ? undefined : [owner, keeper].find((one) => one?.uid === uid);
   return own ? fixText(accessFix(absolute(path), 'r', own)) : asOwner(owner);
 }
 

@@ -230,8 +230,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       take();
       const denied = await place.viewlog(['check', ...place.files]);
       expect(denied.code).toBe(78);
-      const checks = commandIn(denied.text, /permission denied; run it as root[^:]*: (.*)/);
-      expect(await works(place, checks, [], asRoot(place))).toContain('1 project');
+      const opens = commandIn(denied.text, /permission denied; run: (.*)/);
+      await works(place, opens, [place.projects], asRoot(place));
+      expect((await place.viewlog(['check', ...place.files])).text).toContain('1 project');
+      take();
       if (place.hasPage) {
         const told = await place.pageThatSays(/^The projects file is unreadable\n/);
         const grants = commandBelow(told, /To correct this, let .* read it:/);
@@ -370,8 +372,17 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const reads = commandIn(await place.finding('permissions'), /can't read it\. (.*)/);
       await works(place, reads, [restored], asRoot(place));
       expect(rights(restored)).toBe(`0:${place.account.gid} 640`);
+      const refused = join(place.data, `refused-${today}.ndjson`);
+      fs.writeFileSync(refused, '', { mode: 0o600 });
       await place.starts();
       await accepted(place);
+      if (!place.hasPage) return;
+      const told = await place.pageThatSays(/^viewlog can't read 1 file of refused views:/m);
+      const replay = ['replay', refused, ...place.files, '--to', place.address];
+      commandIn((await place.viewlog(replay)).text, /permission denied; run: (.*chgrp .*)/);
+      const opens = commandBelow(told, /To let it read and write:/);
+      await works(place, opens, [refused], asRoot(place));
+      await place.pageThatSays(/^(?![^]*can't read)/);
     },
   },
   'an old process holds the directory': {
