@@ -50,10 +50,13 @@ export function writeFile(path: string, text: string, onStdout: string): void {
     fs.writeFileSync(path, text);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall !== 'open') throw notWritten(`"${path}"`, error);
-    const isForbidden = errnoOf(error) === 'EACCES';
     // The shell may run as another user than the command: `sudo -u viewlog viewlog … > FILE`.
     const fix = `choose a directory of yours, or let your shell write it: ${onStdout} > FILE`;
-    const cause = isForbidden ? `this user isn't allowed to write there; ${fix}` : errorText(error);
+    const causes: Readonly<Record<string, string>> = {
+      EACCES: `this user isn't allowed to write there; ${fix}`,
+      EISDIR: 'it is a directory; give the name of a file',
+    };
+    const cause = causes[errnoOf(error) ?? ''] ?? errorText(error);
     throw new Fatal(EXIT.cannotCreate, `Can't write "${path}": ${cause}`);
   }
 }

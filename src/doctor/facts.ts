@@ -14,6 +14,7 @@ import {
   type Installation,
   ownAnnouncement,
   ownProgram,
+  otherProjects,
   ownUnit,
   readAnnounced,
   realPath,
@@ -140,7 +141,7 @@ export async function gatherFacts(options: DoctorSettings, self: Announced): Pro
     of: { ...found, unit, address, owners: { ...found.owners, data: owner } },
     source: running ? 'running' : last ? 'last start' : 'options',
     askedData: dir,
-    askedPort: port === Number(OPTIONS.port.fallback) ? undefined : port,
+    askedPort: 'port' in chosen ? port : undefined,
     different: running === undefined ? [] : differences(options, self, running),
     settings: values,
     disk,
@@ -252,7 +253,10 @@ function differences(options: DoctorSettings, self: Announced, running: Announce
 function examined(self: Announced, other: Announced | undefined, isThere: boolean) {
   if (other === undefined) return withOwners(self);
   const data = isThere ? self.data : other.data;
-  const projects = other.projects ?? (other.role === 'archive' ? undefined : self.projects);
+  // A directory may have another name here: it was copied, or a container mounts it.
+  const isInside = isThere && other.data !== undefined && otherProjects(other) === undefined;
+  const inside = isInside ? `${data}/projects.json` : other.projects;
+  const projects = inside ?? (other.role === 'archive' ? undefined : self.projects);
   const { program } = ownAnnouncement({ ...other, data, projects });
   return withOwners({ ...other, data, projects, program });
 }

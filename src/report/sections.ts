@@ -30,9 +30,8 @@ export function sectionsOf(report: Report, daysMax: number) {
   const languages = new Intl.DisplayNames('en', { type: 'language' });
   const page = ({ project, url, name }: Report['pages']['top'][number]['key']) =>
     [name, url, hasSeveral ? projectInWords(report, project) : ''].filter(Boolean);
-  const exceptInternal = `, not counting ${formatCount(internalViews)} from the site's own pages`;
   const outside = views - internalViews;
-  const fromElsewhere = `from elsewhere${internalViews === 0 ? '' : exceptInternal}`;
+  const notInternal = internalViews === 0 ? '' : "that didn't come from the site's own pages";
   const hourRows = hours.map((count, hour): SectionRow => ({ texts: [clockOf(hour)], count }));
   const perDay = days.length > daysMax ? 'Views per month' : 'Views per day';
   const chart = { remark: '', total: views, isChart: true };
@@ -42,7 +41,7 @@ export function sectionsOf(report: Report, daysMax: number) {
       ? [listOf('Projects', projects, (id) => [projectInWords(report, id)], views)]
       : []),
     listOf('Pages', report.pages, page, views),
-    listOf('Sources', report.referrers, source, outside, fromElsewhere),
+    listOf('Sources', report.referrers, source, outside, notInternal),
     listOf('Campaigns', report.campaigns, campaign, campaignViews, 'from a tagged link (utm_*)'),
     listOf('Entry pages', report.entryPages, page, entryViews, 'from elsewhere'),
     listOf('Languages', report.languages, (tag) => [languageInWords(languages, tag)], views),

@@ -71,7 +71,11 @@ export function collectorMetrics(state: CollectorState): Metric[] {
     ['viewlog_last_accepted_timestamp_seconds', 'When the last view was accepted.', lastSeconds],
     ['viewlog_refused_kept_total', 'Refused views stored for replay.', refused.storedLines],
     ['viewlog_refused_kept_bytes_total', 'Bytes of refused views stored.', refused.storedBytes],
-    ['viewlog_refused_dropped_total', "Refused views that weren't stored.", refused.droppedLines],
+    [
+      'viewlog_refused_dropped_total',
+      'Views refused with 403 or 422 that could not be stored.',
+      refused.droppedLines,
+    ],
     ['viewlog_written_bytes_total', 'Bytes of views stored.', store.bytes],
     ['viewlog_written_lines_total', 'Lines stored.', store.lines],
     ...(isStream(store) ? streamMetrics(store) : fileMetrics(store)),

@@ -47,7 +47,8 @@ export function problemWords(
   const many = accepted === 0 ? none : `${formatCount(refused)} of ${all}`;
   const gone = refused - one.refused;
   const why = isDown ? 'because nothing could be stored, or for fixed causes' : 'for fixed causes';
-  return `${many} of the last hour refused${gone > 0 ? `, ${formatCount(gone)} of them ${why}` : ''}`;
+  const what = kind === 'requests' ? 'of the last hour' : 'of the last hour refused';
+  return `${many} ${what}${gone > 0 ? `, ${formatCount(gone)} of them ${why}` : ''}`;
 }
 
 /** Includes views that were refused for causes that are fixed, or of the store. */
@@ -189,7 +190,8 @@ export function stateWords(row: ProjectRow): string {
   }
   const refused = refusedInAll(row);
   // Not 100%, because some views were accepted.
-  return `${Math.min(99, Math.round((100 * refused) / (accepted + refused)))}% refused`;
+  const share = Math.min(99, Math.round((100 * refused) / (accepted + refused)));
+  return row.kind === 'requests' ? `${share}% of all requests` : `${share}% refused`;
 }
 
 /** `Writing views-2026-11-22.ndjson, 1.2 KiB.` */

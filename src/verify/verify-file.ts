@@ -103,8 +103,10 @@ class FileCheck {
   findings(): string[] {
     const findings = Array.from(this.#found, ([kind, { count, places }]) => {
       const more = count > NUMBERS_MAX ? ', …' : '';
-      const crash = '; not a fault: a crash cut it off, unacknowledged';
-      return `${plural(count, kind)}: ${places.join(', ')}${more}${kind === FRAGMENT ? crash : ''}`;
+      const lines = `${places.join(', ')}${more}`;
+      if (kind !== FRAGMENT) return `${plural(count, kind)}: ${lines}`;
+      const crash = 'not a fault: a crash cut the line off before it was acknowledged';
+      return `${plural(count, kind)}: line ${lines}; ${crash}`;
     });
     const unended = 'the last line has no newline: it is being written; not a fault';
     return this.#isUnended ? [...findings, unended] : findings;

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as http from 'node:http';
 import * as net from 'node:net';
+import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { acquireLock } from '../../src/disk/lock.ts';
@@ -42,6 +43,23 @@ describe('without a collector', () => {
   });
 });
 
+it('examines the projects file of a copied directory, not that of the original', async () => {
+  const viewlog = await startViewlog({ data: installation() });
+  await viewlog.signal('SIGTERM');
+  const copy = join(tempDir(), 'copy');
+  fs.cpSync(viewlog.data, copy, { recursive: true, filter: (path) => !path.endsWith('.lock') });
+  const projects = join(copy, 'projects.json');
+  expect((await doctor(copy)).line('projects file')).toContain(`ok projects file: "${projects}"`);
+  fs.writeFileSync(projects, '{');
+  fs.rmSync(viewlog.data, { recursive: true });
+  const { code, out } = await doctor(copy);
+  expect([code, out]).toStrictEqual([
+    78,
+    expect.stringContaining(`error    projects file: ${projects}:1:2`),
+  ]);
+  expect(out).not.toContain(viewlog.data);
+});
+
 describe('a collector that runs', () => {
   it('is asked for its settings, which replace the options', async () => {
     const args = ['--min-free=1MiB', '--max-view=20KiB'];
@@ -51,9 +69,9 @@ describe('a collector that runs', () => {
     expect(byStatus.line('settings')).toContain(
       `The collector runs with --data ${data}, not --data `,
     );
-    const byData = await doctor(data, ['--port=8080']);
+    const byData = await doctor(data, ['--port=0']);
     expect(byData.line('settings')).toContain('--host 127.0.0.1, not 127.86.73.69; with');
-    const other = await doctor(data, ['--port=8080', '--max-view=32KiB', '--min-free=1024KiB']);
+    const other = await doctor(data, ['--port=0', '--max-view=32KiB', '--min-free=1024KiB']);
     expect(other.line('settings')).toContain('with --max-view 20KiB, not 32KiB; with --status');
     expect(byData.line('collector')).toContain(`: process ${child.pid}, running since 20`);
     for (const { code, line } of [byStatus, byData]) {

@@ -122,7 +122,7 @@ describe('the lists', () => {
     const sections = sectionsOf(reportOn(views), 9);
     expect(sections.map(({ title, remark }) => `${title}: ${remark}`)).toStrictEqual([
       'Pages: ',
-      "Sources: share of 2 views from elsewhere, not counting 1 from the site's own pages",
+      "Sources: share of 2 views that didn't come from the site's own pages",
       'Campaigns: share of 1 view from a tagged link (utm_*)',
       'Entry pages: share of 2 views from elsewhere',
       'Languages: ',

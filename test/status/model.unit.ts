@@ -142,8 +142,8 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
     scene.refuse(128, { code: 'malformed-json' }, MOVED, `{"p":"1",${' '.repeat(2000)}"pid"`);
     scene.refuse(250, { code: 'not-found' });
     scene.refuse(250, { code: 'method-not-allowed' });
-    expect(scene.text()).toBe(`Unreadable requests: 71% refused (arrived cut off)
-Unreadable requests: 134 of 188 requests of the last hour refused, since ${at('14:00')}.
+    expect(scene.text()).toBe(`Unreadable requests: 71% of all requests (arrived cut off)
+Unreadable requests: 134 of 188 requests of the last hour, since ${at('14:00')}.
   134 requests in 24 hours, the latest at ${at('14:03')} from ${MOVED}: arrived cut off.
   The latest body ended after 2,014 bytes. If a proxy limits the size or time of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body). To test the proxy, with the address that pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
@@ -179,8 +179,8 @@ Unreadable requests: 134 of 188 requests of the last hour refused, since ${at('1
     expect(scene.text()).toBe('Views are arriving: 1 of 2 projects');
     const detail = 'There is nothing at /views; send views to /view.';
     scene.refuse(9, { code: 'not-found', detail }, MOVED);
-    expect(scene.text()).toBe(`Unreadable requests: 90% refused (not found)
-Unreadable requests: 9 of 10 requests of the last hour refused, since ${at('14:01')}.
+    expect(scene.text()).toBe(`Unreadable requests: 90% of all requests (not found)
+Unreadable requests: 9 of 10 requests of the last hour, since ${at('14:01')}.
   9 requests in 24 hours, the latest at ${at('14:01')} from ${MOVED}: not found (There is nothing at /views).
   Have the pages send to /view. If they do, a proxy changes the path:
     ${VIEWLOG} help proxies
@@ -283,7 +283,9 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     scene.accept(20, '1', 0);
     scene.refuse(130, { code: 'rate-limited', project: '1', limit: 20 }, undefined, undefined, 0);
     const limit = 'Its limit is 20 views per minute';
-    expect(scene.text()).toContain(`${limit}. The limit to set is known after a full minute.`);
+    expect(scene.text()).toContain(
+      `${limit}. Unless this is a flood, a limit to set is known after a full minute.`,
+    );
     scene.nowMs += MINUTE_MS;
     expect(scene.text()).toBe(`Project 1: 87% refused (rate limited)
 Project 1: 130 of 150 views of the last hour refused, since ${at('14:00')}.
@@ -605,7 +607,7 @@ it('says what became of the views of a fixed reason, while others are below ten 
   expect(scene.text()).toBe(`Views are arriving: 2 of 2 projects; problems fixed
 Aurora: fixed (origin not allowed), since ${at('14:00')}. Still refused (rate limited): 1 in the last hour.
   1 view in 24 hours, the latest at ${at('14:00')} without an Origin: rate limited.
-  Its limit is 10 views per minute. The limit to set is known after a full minute.
+  Its limit is 10 views per minute. Unless this is a flood, a limit to set is known after a full minute.
   1 not stored: viewlog stores no views over a project's limit.
   5 views in 24 hours, the latest at ${at('14:00')} from ${MOVED}: origin not allowed.
   Accepted again since ${at('14:00')}.

@@ -48,7 +48,8 @@ it('counts a sealed fragment separately, even one that ends in half a character'
   const fragment = Buffer.from(FIFTH).subarray(0, Buffer.from(FIFTH).indexOf('–') + 1);
   const sealed = Buffer.concat([fragment, Buffer.from(`\n${text(LINES)}`)]);
   const { isSound, said } = await verify(sealed);
-  const expected = '1 sealed fragment: 1; not a fault: a crash cut it off, unacknowledged';
+  const expected =
+    '1 sealed fragment: line 1; not a fault: a crash cut the line off before it was acknowledged';
   expect([isSound, said]).toStrictEqual([true, [expected]]);
 });
 
