@@ -118,7 +118,7 @@ const OTHERS = {
   receipt: toggle("print each day's number of views and sum of ids"),
   once: toggle('archive what the stream holds at start-up, then stop'),
   restore: option('DAY', o.day, "archive, add the lines that a day's file lacks, then stop"),
-  'replay-to': option('URL', o.httpUrl, 'collector to send to (default: --host and --port)'),
+  'replay-to': option('URL', o.httpUrl, 'collector to send to (default: the one that holds --data)'),
   url: option('URL', o.viewUrl, 'address that pages post views to (default: --host and --port)'),
   campaigns: toggle('keep utm_… parameters in the url of a view'),
   licenses: toggle('print licences instead of the version'),

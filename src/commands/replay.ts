@@ -22,8 +22,8 @@ export const replay = defineCommand({
   examples: ['viewlog replay /var/lib/viewlog/refused-2026-01-31.ndjson --data /var/lib/viewlog'],
   options: ['replay-to', 'project', 'host', 'port', 'data', 'projects', 'max-view'],
   optionHelp: {
-    host: 'address of the collector; by default, that of the one that holds --data',
-    port: 'port of the collector; by default, that of the one that holds --data',
+    host: 'with --port: the host to send to',
+    port: 'with --host: the port to send to',
     data: "the collector's data directory, where replay records what it sent",
     'max-view': 'largest view that the collector accepts',
   },
