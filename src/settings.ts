@@ -118,7 +118,11 @@ const OTHERS = {
   receipt: toggle("print each day's number of views and sum of ids"),
   once: toggle('archive what the stream holds at start-up, then stop'),
   restore: option('DAY', o.day, "archive, add the lines that a day's file lacks, then stop"),
-  'replay-to': option('URL', o.httpUrl, 'collector to send to (default: the one that holds --data)'),
+  'replay-to': option(
+    'URL',
+    o.httpUrl,
+    'collector to send to (default: the one that holds --data)',
+  ),
   url: option('URL', o.viewUrl, 'address that pages post views to (default: --host and --port)'),
   campaigns: toggle('keep utm_… parameters in the url of a view'),
   licenses: toggle('print licences instead of the version'),
@@ -135,9 +139,7 @@ export const REPORT_OPTIONS = namesOf(REPORT);
 
 export type OptionName = keyof typeof OPTIONS;
 
-/**
- * The names on the command line that differ from the option's: one flag can have several meanings.
- */
+/** The flags whose name differs from the option's, because one flag can have several meanings. */
 const FLAGS: Partial<Record<OptionName, string>> = {
   'archive-from': 'from',
   'from-day': 'from',
@@ -213,8 +215,8 @@ const CHOSEN = new Set<OptionName>([...SERVE_OPTIONS, 'archive-from']);
 for (const name of ['data', 'projects'] as const) CHOSEN.delete(name);
 
 /**
- * Returns the options of a service that were chosen, for the command lines that viewlog prints:
- * except `--data` and `--projects`, and addresses of clusters with a password.
+ * Returns the options of a service that were chosen, for the command lines that viewlog prints.
+ * Leaves out `--data`, `--projects`, and a cluster's address that contains a password.
  */
 export function chosenOptions(
   flags: readonly Flag[],
@@ -250,7 +252,7 @@ function rejectIneffectiveFlags(given: Given, isStream: boolean): void {
   throw new Fatal(EXIT.usage, `--${flag} has no effect ${when}`);
 }
 
-/** The largest view must fit beside what its request costs. */
+/** Refuses a queue that has no memory for a request with the largest view. */
 function rejectShortQueue(settings: ReadonlyMap<string, unknown>): void {
   const view = settings.get('max-view') as number | undefined;
   const queue = settings.get('max-queue') as number | undefined;

@@ -180,7 +180,7 @@ export class ArchiveFiles {
     const files = { ...this.record!.files };
     for (const [day, { start, ids, size }] of this.#days) {
       // If a file has lines of messages that may still come, the former size stays recorded: with
-      // the present size, the next process would write those views again.
+      // the current size, the next process would write those views again.
       files[fileNameOf('views', day)] = ids.size === 0 ? size : (start ?? size);
     }
     return this.#save({ ...this.record!, ...position, files });

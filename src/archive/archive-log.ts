@@ -4,7 +4,7 @@ import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
 import type { Run } from './stream-source.ts';
 
-/** Under load, the archive is always some messages behind. */
+/** A smaller lag isn't logged, because under load the archive is always some messages behind. */
 const LAG_MIN = 10_000;
 const SKIPPED_NAMED_MAX = 10;
 

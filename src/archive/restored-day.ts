@@ -13,7 +13,7 @@ import {
 
 type Options = ArchiveFilesOptions & { readonly source: StreamSource };
 
-/** The bytes of lines to compare with the file at once. */
+/** The bytes of lines to compare with the file in one step. */
 const COMPARE_BYTES = 64 * MiB;
 
 /**

@@ -35,7 +35,7 @@ export function writeLine(fd: 1 | 2, line: string): void {
   try {
     writeToPipe(fd, `${line}\n`, LOG_WAIT_MS_MAX);
   } catch {
-    // There is nowhere to report it.
+    // The error can't be reported anywhere.
   }
 }
 

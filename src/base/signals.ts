@@ -5,7 +5,7 @@ type Signal = (typeof SIGNALS)[number];
 
 /**
  * The signals of a service. From `install` on no signal ends the process, except a second SIGTERM or
- * SIGINT, which ends it at once. A signal that arrives before anything can act on it is
+ * SIGINT, which ends it immediately. A signal that arrives before anything can act on it is
  * remembered, and acted on as soon as possible.
  */
 class Signals {
@@ -26,7 +26,7 @@ class Signals {
     for (const signal of this.#remembered) endBy(signal);
   }
 
-  /** Calls `act` for each of these signals; at once if one is remembered. */
+  /** Calls `act` for each of these signals; immediately for one that is remembered. */
   on(signal: Signal, act: () => void): void {
     this.#acts.set(signal, act);
     if (this.#remembered.delete(signal)) act();

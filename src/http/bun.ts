@@ -63,10 +63,10 @@ function respond(answer: Answer, exchange: FetchExchange): Response | Promise<Re
 async function refuse(answer: Answer, exchange: FetchExchange): Promise<Response> {
   // Otherwise Bun buffers the rest of the body, beyond the memory budget.
   if (exchange.fault === 'over-budget') void exchange.request.body?.cancel().catch(() => {});
-  // If it is answered at once, Bun reads the connection's next request before any other's.
+  // Without this wait, Bun reads this connection's next request before any other connection's.
   await sleep(0);
-  // Bun reads megabytes of one connection before it looks at another; in pieces of one byte this
-  // takes seconds.
+  // If the response lingered, Bun would read megabytes of this connection before it looks at another,
+  // which takes seconds if each piece is one byte.
   if (exchange.isRead || exchange.fault === 'too-many-pieces') {
     return responseOf(answer, exchange);
   }

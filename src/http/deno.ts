@@ -65,7 +65,7 @@ async function discardBody(exchange: FetchExchange): Promise<void> {
   const piece = await Promise.race([reader.read().catch(() => {}), sleep(LIMITS.drainMs)]);
   const bytes = piece?.value?.length ?? 0;
   const isWhole = String(bytes) === exchange.header('content-length');
-  // This read finds the end at once.
+  // The body has ended, so this read doesn't wait.
   exchange.isRead = piece?.done === true || (isWhole && (await reader.read()).done);
   reader.releaseLock();
 }

@@ -35,7 +35,7 @@ export interface Exchange {
  * If the request's body is still arriving when its answer is ready, the server reads on for a
  * moment and discards the rest. Otherwise the client would see its connection break instead of the
  * answer. If the body doesn't end within `LIMITS.drainBytesMax` and `drainMs`, the answer says
- * `Connection: close`, and the connection is closed `lingerMs` later. Closing at once would reset
+ * `Connection: close`, and the connection is closed `lingerMs` later. Closing immediately would reset
  * the connection, and the reset overtakes the answer.
  */
 export type Handler = (exchange: Exchange) => Answer | Promise<Answer>;

@@ -43,7 +43,7 @@ export function fetchHandler(
       if (!exchange.isRead) await discardBody(exchange);
       return respond(ready, exchange);
     } finally {
-      // The connection of a body that wasn't read stays open for a while.
+      // If the body wasn't read, its connection stays open for a while.
       if (exchange.isRead) reservation.release();
       else setTimeout(() => reservation.release(), LIMITS.lingerMs);
     }
@@ -51,7 +51,7 @@ export function fetchHandler(
   return { answer, reads };
 }
 
-/** By the headers too: on Deno, a preflight has a stream for a body, and reading it costs memory. */
+/** Looks at the headers too, because on Deno even a preflight has a stream, which costs memory to read. */
 const hasBody = ({ headers, body }: Request): boolean =>
   body !== null && (headers.has('content-length') || headers.has('transfer-encoding'));
 

@@ -25,7 +25,7 @@ export interface ListenOptions extends Address {
   readonly budget: MemoryBudget;
 }
 
-/** Waits until `isDone`, after each turn of the event loop in which data can arrive. */
+/** Waits until `isDone` returns true. Between checks, the event loop can receive data. */
 export async function until(isDone: () => boolean, timeoutMs: number): Promise<void> {
   const deadlineMs = performance.now() + timeoutMs;
   while (!isDone() && performance.now() < deadlineMs) {

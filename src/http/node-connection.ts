@@ -19,9 +19,9 @@ const PENDING_MAX = 32;
 const RESUME_AT = 8;
 
 /**
- * A connection's state. `silent`: it hasn't sent a byte. `waiting`: for a request; part of its
- * head may have arrived. `arriving`: the body of its last request isn't complete. `answering`: the
- * handler has its requests. `unread`: its client doesn't read the answers.
+ * A connection's state. `silent`: its client hasn't sent a byte. `waiting`: no request is in flight;
+ * part of the next head may have arrived. `arriving`: the body of its last request isn't complete.
+ * `answering`: the handler works on its requests. `unread`: its client doesn't read the answers.
  */
 export type State = 'silent' | 'waiting' | 'arriving' | 'answering' | 'unread';
 
@@ -32,7 +32,7 @@ export type StateLimits = Readonly<Record<State, number>>;
  * One connection of Node's server, from its start to its end: its state, its requests, and what they
  * may cost.
  *
- * Node's own server reads on, and keeps every request until those before it are answered. This
+ * Node's own server reads on, and holds every request until those before it are answered. This class
  * bounds what a client can pipeline, and ends what takes too long. A timer for each connection would
  * cost 3% of the speed, so the server sweeps all of them.
  */
@@ -66,7 +66,7 @@ export class NodeConnection {
     return this.#pending.length === 0;
   }
 
-  /** Starts the request at once, or after others of this connection. */
+  /** Starts the request immediately, or after others of this connection. */
   enqueue(request: NodeExchange): void {
     this.#pending.push(request);
     this.#sweeps = 0;

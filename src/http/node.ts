@@ -55,7 +55,7 @@ export async function listenOnNode(
     url: urlOf(address),
     async stop(timeoutMs) {
       service.isStopping = true;
-      // `close()` of an HTTP server would also end idle connections, at once.
+      // `close()` of an HTTP server would immediately end idle connections too.
       NetServer.prototype.close.call(server);
       await until(() => connections.count === 0, LIMITS.stopIdleMs);
       await until(() => connections.closeIdle(), timeoutMs - LIMITS.stopIdleMs);
@@ -65,7 +65,7 @@ export async function listenOnNode(
   };
 }
 
-/** Node looks this often for heads that take too long. */
+/** How often Node looks for heads that take too long. */
 const headCheckMsOf = ({ headTimeoutMs }: Limits): number => headTimeoutMs / 4;
 
 const optionsOf = (limits: Limits) => ({
@@ -120,7 +120,7 @@ class Connections {
     return this.#unused.size + this.#used.size;
   }
 
-  /** Closes another one if there are too many. */
+  /** Adds a connection; beyond the limit, closes the least useful one first. */
   add(socket: Socket): void {
     if (this.count >= this.#connectionsMax) this.#close(this.#leastUseful() ?? socket);
     if (socket.destroyed) return;

@@ -67,7 +67,7 @@ export function isService({ uid }: Pick<Owner, 'uid'>, users = entriesOf('/etc/p
   return entry === undefined || /\/(nologin|false)$/.test(entry[6] ?? '');
 }
 
-/** Returns the user's name; `#4711` if it has none here. */
+/** Returns the user's name; `#4711` if this machine has no name for the id. */
 export const userName = (uid: number): string => (uid === 0 ? 'root' : nameIn('/etc/passwd', uid));
 
 /** Returns the group's name, or `#4712`. */

@@ -52,7 +52,7 @@ export async function connectCluster(options: ConnectOptions): Promise<Cluster> 
       reconnectTimeWait: RECONNECT_MS,
       reconnectJitter: RECONNECT_MS,
       reconnectJitterTLS: RECONNECT_MS,
-      // Once viewlog runs, a login is fixed on the servers.
+      // Keeps trying after a refused login, because an operator may correct the login on the servers.
       ignoreAuthErrorAbort: true,
       noAsyncTraces: true,
     });
@@ -125,7 +125,7 @@ export class Cluster {
     this.servers = servers;
     this.server = connection.getServer();
     this.#options = options;
-    // The client has forgotten the servers that didn't answer at first.
+    // The client has dropped the servers that didn't answer at first.
     const known = connection.getServers().map(({ listen }) => listen);
     connection.setServers([...new Set([...known, ...servers])]);
     for (const warning of this.warnings) options.log.warn(warning);
@@ -189,7 +189,7 @@ export class Cluster {
         this.losses += 1;
         this.#set(undefined, Date.now());
       } else if (status.type === 'reconnect' && this.server === undefined) {
-        // The client says so again for each login that was refused before.
+        // The client reports this once more for each login that was refused before.
         const server = this.connection.getServer();
         log.info(`Connected to NATS server ${server}`);
         this.#lastError = '';

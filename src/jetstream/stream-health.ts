@@ -16,7 +16,8 @@ export interface HealthState {
 /**
  * `down`: the stream's state shows it, or no state comes. `unfit`: its configuration is wrong.
  * `silent`: it acknowledges nothing. `full`: it has refused a view because of its limits.
- * `refusing`: because of anything else, such as its account's limits, which its state doesn't show.
+ * `refusing`: it refuses views for another reason, such as its account's limits, which its state
+ * doesn't show.
  */
 export interface Fault {
   readonly kind: 'down' | 'unfit' | 'silent' | 'full' | 'refusing';
@@ -41,7 +42,7 @@ export type HealthEvent =
   /** A probe of `askedMs` was answered: the stream processes messages. */
   | { readonly type: 'probed'; readonly askedMs: number };
 
-/** Without an acknowledgement, or an answer, for this long, views are refused at once. */
+/** After this long without an acknowledgement, or without an answer, views are refused immediately. */
 const SILENCE_MAX_MS = 5_000;
 /** The next view is tried after this time. */
 const REFUSING_MS = 5_000;

@@ -9,7 +9,7 @@ const REQUEST_TIMEOUT_MS = 2_000;
 /** A cluster that is starting elects its leaders within this time. */
 const PREPARE_TIMEOUT_MS = 10_000;
 const RETRY_MS = 250;
-/** Nothing is published twice, so the servers can soon forget its id. */
+/** Nothing is published twice, so the servers need not remember an id for long. */
 const DUPLICATE_WINDOW_NS = 5e9;
 const COMMON = { storage: 'file', duplicate_window: DUPLICATE_WINDOW_NS } as const;
 

@@ -41,7 +41,7 @@ function originsAfter(
 ): string[] | undefined {
   const origins = new Map<string, string>();
   for (const origin of [...before, ...added]) {
-    // The spelling in the file stays.
+    // Keeps the spelling in the file.
     if (!origins.has(originKey(origin))) origins.set(originKey(origin), origin);
   }
   for (const origin of removedOrigins) origins.delete(originKey(origin));

@@ -13,7 +13,7 @@ import type { ProjectEntry, ProjectsFile } from './projects-schema.ts';
 
 // Edits of the projects file. The new text is written to a draft, which only one edit at a time can
 // create. A rename then replaces the file, if it is unchanged since it was read. So an edit that is
-// cut short leaves the old file or the new one, and two edits at once don't undo each other.
+// cut short leaves the old file or the new one, and two simultaneous edits don't undo each other.
 
 const EMPTY = '{\n  "$schema": "./projects.schema.json",\n  "projects": []\n}\n';
 const FILE_MODE = 0o640;

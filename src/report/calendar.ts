@@ -59,7 +59,7 @@ export class Calendar {
   }
 
   /**
-   * Returns as a `ts` when the clocks first showed the present time of day, or a later one, this
+   * Returns as a `ts` when the clocks first showed the current time of day, or a later one, this
    * many local days ago: a change of clocks may skip or repeat that time.
    */
   #sameTime(daysAgo: number): string {

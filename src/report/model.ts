@@ -164,7 +164,7 @@ function languageName(tag: string): string {
   }
 }
 
-/** Returns the commonest title of each page, by its `pageName`; the latest one if it is forgotten. */
+/** Returns the commonest title of each page, by its `pageName`; the latest one if the title was dropped. */
 function titlesByPage(totals: Totals): Map<string, string> {
   const byPage = totals.titles().renamed((text) => {
     const [length, pageAndTitle] = split(text);

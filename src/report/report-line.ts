@@ -32,7 +32,7 @@ const USUAL = new RegExp(`^${source}$`, 'u');
 const GROUPS = new Map(groups.map(({ path }, i) => [path, 1 + i]));
 
 /**
- * Reads a usual line: spelt as the collector spells it, without escapes in the texts to read, and
+ * Reads a usual line: written as the collector writes it, without escapes in the texts to read, and
  * with empty `cf` and `csf`. Takes a third of the time of `JSON.parse`.
  */
 export function usualViewLine(line: string): ViewLine | undefined {

@@ -1,6 +1,6 @@
 import { copyOf } from '../base/text.ts';
 
-/** Counts are exact up to this many different texts. Memory holds no more. */
+/** A tally holds this many different texts at most; up to there, counts are exact. */
 export const TEXTS_MAX = 100_000;
 export const TEXT_LENGTH_MAX = 800;
 
@@ -16,12 +16,12 @@ export interface Entry {
 
 /**
  * Counts texts in bounded memory. If there are too many different texts, the rarer half is
- * forgotten. Counts then become approximate: too low by the count that a text had when it was
- * forgotten.
+ * dropped. Counts then become approximate: too low by the count that a text had when it was
+ * dropped.
  */
 export class Tally {
   isExact = true;
-  /** The sums of all counts, also of texts that were forgotten. */
+  /** The sums of all counts, including those of dropped texts. */
   count = 0;
   before = 0;
   readonly #entries = new Map<string, Entry>();

@@ -21,7 +21,7 @@ export const SHUTTING_DOWN = 'shutting down';
 /** Stores refused views for the operator, outside the accept path. */
 export interface RefusedStore {
   /**
-   * Queues the view; returns at once, whatever the disk does.
+   * Queues the view, and returns immediately, whatever the disk does.
    * @param onDropped is called if the view won't be stored.
    */
   keep(view: RefusedView, onDropped?: (why: Dropped) => void): void;

@@ -35,7 +35,7 @@ export function linesOf(heads: string, fields: readonly Uint8Array[]): Uint8Arra
   let bytes = 0;
   for (const one of fields) bytes += lineBytesOf(one);
   const lines = new Uint8Array(bytes);
-  // Encodes all heads at once: encoding each head alone would take twice the time.
+  // Encodes all heads in one call, because encoding each head alone would take twice the time.
   const headsBytes = encoder.encode(heads);
   let at = 0;
   for (let i = 0; i < fields.length; i++) {

@@ -35,7 +35,7 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   storeVariable: ({ settings }) => (settings.store === undefined ? '' : envName('store')!),
   minFreeBytes: ({ settings }) => (settings.store === undefined ? settings['min-free'] : ''),
 
-  // systemd, for version 245 or later
+  // systemd 245 or later
   run: runCommand,
   serveFlags: ({ texts }) => flagsOf(texts),
   archiveFlags: ({ texts }) => flagsOf(texts, ARCHIVED),

@@ -1,7 +1,7 @@
 // View files: one line per view, one file per UTC day.
 //
 // One writer. This store assumes that no other process writes view files in its directory; the lock
-// (`disk/lock.ts`) makes sure of it.
+// (`disk/lock.ts`) ensures that.
 //
 // Durable. `append` resolves to an id once the whole line is in the file and, with `disk`, synced:
 // by an fdatasync that began after the write, or because the write itself syncs (O_DSYNC). The line

@@ -9,7 +9,7 @@
 // seconds, if the connection is lost, or if the stream has no leader or refuses the message. It may
 // be stored nevertheless.
 //
-// While the stream is known to accept no views, they are refused at once. Every second the store
+// While the stream is known to accept no views, the store refuses them immediately. Each second it
 // asks for the stream's state. A stream that looks sound may still acknowledge nothing: after 5
 // seconds without an acknowledgement views are refused too. While views are refused and the stream
 // looks sound, the store sends a probe every second, a message that the stream must refuse. Once
