@@ -20,13 +20,13 @@ import { build, transform } from 'esbuild';
 
 const dist = join(import.meta.dirname, 'dist');
 
-// The NATS client is CommonJS, and asks for modules of the runtime when it is evaluated, which is
-// when a cluster is connected to. An ES module has no `require` of its own for it.
+// The NATS client is CommonJS, and requires modules of the runtime when it is evaluated, at the first
+// connection to a cluster. The bundle is an ES module, which has no `require`.
 const REQUIRE = `import { createRequire } from 'node:module'; const require = (id) => createRequire('/')(id);`;
 
 const page = await statusPage(join(import.meta.dirname, 'src/status/page'));
 const script = join(import.meta.dirname, 'src/commands/snippet/script.ts');
-/** Packed together, they are 2.5 KiB smaller than one by one. */
+/** The bundle's texts, packed together: one by one, they would take 2.5 KiB more. */
 const texts = {
   ...filesIn(join(import.meta.dirname, 'src/manual'), '.md'),
   ...filesIn(join(import.meta.dirname, 'src/commands/example/templates'), '.template'),
@@ -50,7 +50,7 @@ const shortNames = {
         EXPORT,
         'exported(exports, "$1", () => $2);',
       );
-      // With a format, esbuild shortens the names of a module's functions and classes, too.
+      // With a format, esbuild also shortens the names of a module's functions and classes.
       const options = path.includes('/node_modules/')
         ? { loader: 'js', format: /^(import|export) /m.test(text) ? 'esm' : 'cjs' }
         : {
@@ -71,8 +71,8 @@ const EXPORTED =
   'const exported = (exports, name, get) => Object.defineProperty(exports, name, { enumerable: true, get });';
 
 /**
- * Leaves out parts of packages that viewlog never calls. Hono's server for Node asks for HTTP/2: 3%
- * of a start. Hono has a second router for routes that the first one can't match, reads forms,
+ * Leaves out parts of packages that viewlog never calls. Hono's server for Node loads HTTP/2, which
+ * takes 3% of a start. Hono has a second router for routes that the first one can't match, reads forms,
  * mounts other applications, and answers WebSockets. The NATS client has WebSockets too, a
  * benchmark, consumers that servers push to, direct reads of a stream, and cryptography of its own
  * for logins: 86 KiB.
@@ -97,7 +97,7 @@ const without = {
       nats: 'exports.DirectStreamAPIImpl = class {};',
     };
     onLoad({ filter: /./, namespace: 'none' }, ({ path }) => ({ contents: parts[path] }));
-    // viewlog's own, of which only the version is read.
+    // viewlog's own package.json: only its version is read.
     onLoad({ filter: /package\.json$/ }, ({ path }) => {
       const { version } = JSON.parse(readFileSync(path, 'utf8'));
       return { contents: JSON.stringify({ version }), loader: 'json' };
@@ -145,7 +145,7 @@ if (process.argv.includes('--compile')) compile(join(dist, 'viewlog'));
 
 /** Returns the bundle, in which `viewlog version --licenses` prints this text. */
 function withLicences(text) {
-  // Not defined above, because only the finished bundle tells which packages it contains.
+  // Not defined above, because only the finished bundle shows which packages it contains.
   const parts = outputFiles[0].text.split('LICENCES');
   if (parts.length !== 2) throw new Error('the bundle must contain its licences once');
   return parts.join(packed({ text }));
