@@ -196,7 +196,7 @@ it.each([
   ]);
 });
 
-it('a second signal ends the collector at once', async () => {
+it('a second signal ends the collector immediately', async () => {
   const viewlog = await startViewlog();
   // A body that never ends delays the stop. It has begun to arrive once the view before it is
   // stored.

@@ -7,16 +7,16 @@ import { run, startViewlog } from './support/viewlog.ts';
 
 const README = read('README.md');
 
-it('is short', () => {
+it('the README is short', () => {
   expect(README.trimEnd().split('\n').length).toBeLessThanOrEqual(120);
 });
 
-it('leads to every page of the manual', () => {
+it('the README links to every page of the manual', () => {
   const missing = TOPICS.filter((topic) => !README.includes(`](src/manual/${topic}.md)`));
   expect(missing).toStrictEqual([]);
 });
 
-describe('its first view', () => {
+describe("the README's first view", () => {
   const [, curl, answer, line, refusal] = blocksOf(README).map(({ text }) => text);
   const [, body = ''] = /-d '(.*)'/.exec(curl!) ?? [];
 
@@ -31,7 +31,7 @@ describe('its first view', () => {
     expect(sameTime.replace(id, storedId)).toBe(line!.trimEnd());
   });
 
-  it('without its slash is refused as it says', async () => {
+  it('is refused without its slash, as the README says', async () => {
     const viewlog = await startViewlog();
     const refused = await viewlog.post(body.replace('"/home"', '"home"'));
     expect(await refused.text()).toBe(refusal!.trimEnd());

@@ -12,7 +12,7 @@ const kind = (name: string, timeoutMs: number): TestProjectInlineConfiguration =
 
 export default defineConfig({
   test: {
-    // More than the two cores of a small machine: the tests of processes mostly wait.
+    // More than a small machine's two cores, because tests of processes mostly wait.
     maxWorkers: Number(process.env['TEST_WORKERS'] ?? 6),
     // The time-outs only end tests that hang, because a busy machine is slow.
     projects: [

@@ -205,7 +205,7 @@ describe('an archive', () => {
     await expect(archiveAll(stream, dir)).rejects.toMatchObject({ exitCode: 74 });
   });
 
-  it('does without its record if the lines to compare fit into memory', async () => {
+  it('works without its record if the lines to compare fit into memory', async () => {
     const dir = tempDir();
     const lines = storedLines(DAYS[0]!, 100);
     const stream = streamOf(lines);

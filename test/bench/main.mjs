@@ -1,6 +1,8 @@
 // Speed, measured side by side in one run: full load over keep-alive connections, in interleaved
-// rounds. BENCH_ROUNDS=5 BENCH_SECONDS=6 npm run bench BENCH_ONLY=nodeDisk,nginx: only these
-// subjects. BENCH_BASE=path/to/another/viewlog.mjs: compares that build with this one, in pairs.
+// rounds.
+//   BENCH_ROUNDS=5 BENCH_SECONDS=6 npm run bench
+//   BENCH_ONLY=nodeDisk,nginx                measures only these subjects
+//   BENCH_BASE=path/to/another/viewlog.mjs   compares that build with this one, in pairs
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { cpus } from 'node:os';

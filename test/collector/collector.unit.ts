@@ -130,7 +130,7 @@ describe('a refusal', () => {
     }
   });
 
-  it("isn't the answer to a view of the largest size, or with a byte order mark", async () => {
+  it("isn't the answer to a view of the largest size, or to one with a byte order mark", async () => {
     for (const body of [viewOfSize(VIEW_MAX - 77), `\ufeff${VIEW}`])
       expect((await send({ body })).status).toBe(201);
   });
@@ -186,7 +186,7 @@ it('a limit of views per minute counts only acceptable views, and says when to t
   expect((await send()).status).toBe(201);
 });
 
-it('answers anything with 201 or its own refusal, and stores what it accepted', async () => {
+it('a collector answers anything with 201 or a refusal, and stores what it accepted', async () => {
   const { send, stored } = newCollector();
   const anything = fc.oneof(
     fc.json({ stringUnit: 'binary' }),
@@ -205,7 +205,7 @@ it('answers anything with 201 or its own refusal, and stores what it accepted', 
   expect(stored.length).toBeGreaterThan(0);
 });
 
-it('stores views refused with 403 or 422, if they are objects', async () => {
+it('a collector stores views that it refuses with 403 or 422, if they are objects', async () => {
   const { send, kept } = newCollector();
   const unlisted = JSON.stringify({ ...MINIMAL_VIEW, p: '9' }, null, 2);
   await send({ body: unlisted, headers: { ...JSON_TYPE, origin: PAGE } });
@@ -220,7 +220,7 @@ it('stores views refused with 403 or 422, if they are objects', async () => {
   expect(kept).toHaveLength(2);
 });
 
-it("doesn't store a refused replay again, and counts it separately", async () => {
+it("a collector doesn't store a refused replay again, and counts it separately", async () => {
   const { send, stored, kept, refusals, refusedAgain } = newCollector();
   const headers = { ...JSON_TYPE, 'viewlog-replay': '1' };
   for (const body of [viewOf({ p: '9' }), '{"url":"x"}', '{']) await send({ body, headers });
@@ -248,10 +248,13 @@ it("a view that storage refuses doesn't count against its project", async () => 
 it.each<[why: string, ViewStore['append']]>([
   ['the disk is full', async () => ({ unavailable: 'the disk is full' })],
   ['viewlog had an unexpected error; see its log', () => Promise.reject(new Error('x'))],
-])("if %s, it is 503, which never claims that the view wasn't stored", async (why, append) => {
-  const { status, code, detail, headers } = await newCollector(append).problem({});
-  expect([status, code, headers['Retry-After']]).toEqual([503, 'storage-unavailable', '5']);
-  expect(detail).toBe(
-    `The view may not have been stored: ${why}. If you send it again, it may be stored twice.`,
-  );
-});
+])(
+  "if %s, the answer is 503, which never claims that the view wasn't stored",
+  async (why, append) => {
+    const { status, code, detail, headers } = await newCollector(append).problem({});
+    expect([status, code, headers['Retry-After']]).toEqual([503, 'storage-unavailable', '5']);
+    expect(detail).toBe(
+      `The view may not have been stored: ${why}. If you send it again, it may be stored twice.`,
+    );
+  },
+);

@@ -74,7 +74,7 @@ it.each([
   expect(viewUrl.read(text)).toBe(url);
 });
 
-it("warns if pages on https can't send to the address", async () => {
+it("snippet warns if pages on https can't send to the address", async () => {
   const { stderr } = await snippet('1000001', '--url', 'http://views.example.com');
   expect(stderr).toContain("warning: Pages on https can't send to http://views.example.com/view;");
   for (const url of [ADDRESS, 'http://127.0.0.1:8080']) {
@@ -82,7 +82,7 @@ it("warns if pages on https can't send to the address", async () => {
   }
 });
 
-it('without --url, the address is that of the running collector, or else of the options', async () => {
+it('without --url, snippet takes the address of the running collector, or else of the options', async () => {
   const { data, url } = await startViewlog();
   const running = await run(['snippet', '1000001', '--port', '1'], { data });
   expect(running.stdout).toMatch(new RegExp(`="1000001",.*fetch\\("${url}/view",`));

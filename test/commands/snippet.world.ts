@@ -789,7 +789,7 @@ const BROWSERS = [
 ] as const;
 
 it(
-  'people are counted as a person would count them, in each browser',
+  'the script counts people as a person would, in each browser',
   { timeout: 900_000 },
   async () => {
     const browsers = BROWSERS.filter(

@@ -160,7 +160,7 @@ test('a lock is released even if its directory was taken away', async () => {
   await lock.release();
 });
 
-test('of two starters, paused at any step, one holds the lock and writes', async () => {
+test('one of two starters, paused at any step, holds the lock and writes', async () => {
   const race = async (stopFirst: Step, stopSecond: Step | 'held'): Promise<void> => {
     const dir = tempDir();
     const written: string[] = [];

@@ -49,7 +49,7 @@ const views = (...days: number[]): string[] => days.map((day) => `views-${march(
 const refused = (...days: number[]): string[] => days.map((day) => `refused-${march(day)}.ndjson`);
 const record = (day: number): string => `${refused(day)[0]}.replayed`;
 
-it('removes one day of each kind per hour, with all its files, and logs it', async () => {
+it('retention removes one day of each kind per hour, with all its files, and logs it', async () => {
   const packed = [`${views(2)[0]}.gz`, `${refused(1)[0]}.gz`];
   const foreign = [`${views(1)[0]}.bak`, `${views(2)[0]}.replayed`, `old-${views(2)[0]}`];
   const own = [...views(1, 2, 3, 5), ...refused(1, 2, 5), record(1), record(5)];
@@ -89,7 +89,7 @@ it('files are overdue two hours after retention could begin to remove them', () 
   expect(overdueAt('2027-01-01T00:00', { views: 0, refused: 0 })).toStrictEqual([]);
 });
 
-it('counts only regular files as overdue', async () => {
+it('only regular files count as overdue', async () => {
   const dir = tempDir();
   fs.mkdirSync(join(dir, views(4)[0]!));
   fs.symlinkSync('elsewhere', join(dir, views(1)[0]!));

@@ -18,7 +18,7 @@ const limited = (runtime: Runtime): Runtime => ({
   ],
 });
 
-describe.each([NODE, DENO, BUN].filter(isPresent))('on $name', (runtime) => {
+describe.each([NODE, DENO, BUN].filter(isPresent))('viewlog on $name', (runtime) => {
   it('accepts views again after file descriptors ran out', async () => {
     const viewlog = await startViewlog({ runtime: limited(runtime) });
     // Sends a view on a new connection.

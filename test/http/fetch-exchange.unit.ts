@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { FetchExchange } from '../../src/http/fetch-exchange.ts';
 import { MemoryBudget, Reservation } from '../../src/http/memory-budget.ts';
 
-it('knows how much of an incomplete body has arrived', async () => {
+it('an exchange knows how much of an incomplete body has arrived', async () => {
   const reads = new Map<() => void, number>();
   let isSent = false;
   const body = new ReadableStream({

@@ -8,7 +8,7 @@ it('ten restarts under load refuse no connection and lose no answer', async () =
   await restartUnderLoad(async (port) => `http://127.0.0.1:${port}`);
 });
 
-it('the address that is shown is that of the passed socket', async () => {
+it('viewlog shows the address of the passed socket', async () => {
   const data = dataDirectory();
   const { port, starts } = await holdSocket(data, '127.0.0.5');
   const url = `http://127.0.0.5:${port}`;

@@ -4,7 +4,7 @@ import { passedSocket } from '../../src/http/listen.ts';
 const passed = (env: Readonly<Record<string, string>>, canUse = true): number | undefined =>
   passedSocket((name) => env[name], 7, canUse);
 
-it('is descriptor 3 if exactly one was passed to this process', () => {
+it('the passed socket is descriptor 3 if this process was passed exactly one', () => {
   expect(passed({ LISTEN_FDS: '1', LISTEN_PID: '7' })).toBe(3);
   expect(passed({})).toBeUndefined();
   expect(passed({ LISTEN_FDS: '1' })).toBeUndefined();
@@ -12,7 +12,7 @@ it('is descriptor 3 if exactly one was passed to this process', () => {
   expect(passed({ LISTEN_FDS: '1', LISTEN_PID: '8' })).toBeUndefined();
 });
 
-it("is an error otherwise, and on a runtime that can't use it", () => {
+it("viewlog refuses any other number of sockets, and a socket that its runtime can't use", () => {
   for (const count of ['0', '2', ''])
     expect(() => passed({ LISTEN_FDS: count, LISTEN_PID: '7' })).toThrow('exactly one socket');
   expect(() => passed({ LISTEN_FDS: '1', LISTEN_PID: '7' }, false)).toThrow('Run viewlog on Node');

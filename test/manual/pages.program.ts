@@ -43,7 +43,7 @@ describe('the pages', () => {
     expect(gone.map(([link]) => link)).toStrictEqual([]);
   });
 
-  it('and the example of each command name only existing commands and options', async () => {
+  it('name only existing commands and options, and so do the examples of commands', async () => {
     const names = await commandNames();
     const helps = await Promise.all(names.map(async (name) => (await run(['help', name])).stdout));
     for (const [i, help] of helps.entries()) {

@@ -121,7 +121,7 @@ test.each([
   expect(await read()).toContain(`"${args.split(' ')[0]}"`);
 });
 
-test('projects lists the file, with untrusted text escaped', async () => {
+test('projects lists the projects, and escapes untrusted text', async () => {
   const listed = [
     { id: '1000001', name: 'Ours\u001b[2J', origins: ['https://a.com', 'https://*.b.com'] },
     { id: '2', active: false, maxViewsPerMinute: 60, contact: 'jo@a.com' },
@@ -151,7 +151,7 @@ test.each([
   [activate, '1 --operator me', '--operator must be an e-mail address'],
   [activate, '1 --max-views-per-minute 0', 'must be a whole number from 1'],
   [check, 'x', 'check takes no argument, not "x"'],
-])('$name %s is refused, and nothing changes', async (command, args, why) => {
+])('$name refuses $1, and changes nothing', async (command, args, why) => {
   const text = '{"projects": [{"id": "1", "origins": ["https://c.com"]}]}';
   const { run, read } = await file(text);
   const err = expect.stringMatching(why);

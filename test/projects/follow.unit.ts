@@ -99,7 +99,7 @@ test('a new limit refunds no spent views', async () => {
   }
 });
 
-test('a file is followed through links that are swapped, whatever its size and time', async () => {
+test('viewlog follows a file through links that are swapped, whatever its size and time', async () => {
   const directory = tempDir();
   const publish = async (version: string) => {
     await mkdir(`${directory}/${version}`);
@@ -117,7 +117,7 @@ test('a file is followed through links that are swapped, whatever its size and t
   expect(idsOf(projects)).toBe('2');
 });
 
-test('accepts a file of 4 MiB, but not one byte more', async () => {
+test('viewlog accepts a file of 4 MiB, but not one byte more', async () => {
   expect(idsOf((await followed(listOf('1').padEnd(FILE_BYTES_MAX))).projects)).toBe('1');
   const message = expect.stringContaining('it is too large (4194305 bytes, over 4 MiB)');
   const larger = followed(listOf('1').padEnd(FILE_BYTES_MAX + 1));

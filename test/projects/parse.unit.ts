@@ -100,7 +100,7 @@ describe('a file that is JSON', () => {
     }
   });
 
-  test('reports all faults at once, in the order of the file', () => {
+  test('gets one report of all its faults, in the order of the file', () => {
     const text =
       '{"__proto__":{},\n"projects":[{"id":2,"active":1,"active":0,"colour":1},\n' +
       '{"id":"1","origins":["https://a.com","a","null"]},\n3]}';

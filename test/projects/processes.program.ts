@@ -7,7 +7,7 @@ import { BUNDLE } from '../support/runtimes.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { run } from '../support/viewlog.ts';
 
-test('no edit is lost when several run at once, and no umask hides the files', async () => {
+test('edits that run simultaneously lose nothing, and no umask hides the files', async () => {
   const data = `${tempDir()}/data`;
   const ids = Array.from({ length: 12 }, (_, i) => String(i + 1));
   const command = ['umask 077; exec "$@"', 'sh', process.execPath, BUNDLE, 'activate'];
@@ -25,7 +25,7 @@ test('no edit is lost when several run at once, and no umask hides the files', a
   expect(fs.statSync(`${data}/projects.json`).mode & 0o777).toBe(0o640);
 });
 
-test('a named pipe in place of the file is refused without waiting', async () => {
+test('viewlog refuses a named pipe in place of the file, and waits for no writer', async () => {
   const pipe = `${tempDir()}/pipe`;
   execFileSync('mkfifo', [pipe]);
   const { code, stderr } = await run(['check', '--projects', pipe]);

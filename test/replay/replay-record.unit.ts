@@ -24,7 +24,7 @@ function recordOf(found?: string) {
 }
 
 it.each([ID(2).slice(0, 20), ID(2), `${ID(2)} ? 1`, `${ID(2)} ? 10\0`, `${ID(2)} \0\0`, '\0\0'])(
-  'goes on after a crash that left %j',
+  'a record continues after a crash that left %j',
   async (torn) => {
     const { record, reopen, text } = recordOf(`${ID(1)} ? 9 x\n${torn}`);
     const states = await Promise.all([1, 2].map((n) => record.stateOf(viewOf(n))));
@@ -37,32 +37,38 @@ it.each([ID(2).slice(0, 20), ID(2), `${ID(2)} ? 1`, `${ID(2)} ? 10\0`, `${ID(2)}
   },
 );
 
-it.each(['+', '-'] as const)('a last "ID %s" counts without its newline too', async (state) => {
-  const { record, reopen } = recordOf(`${ID(1)} ? 9 x\n${ID(1)} ${state}`);
-  expect(await record.stateOf(viewOf(1))).toBe(state);
-  await record.append(viewOf(2), '?', '9');
-  await record.close();
-  const found = await Promise.all([1, 2].map((n) => reopen().stateOf(viewOf(n))));
-  expect(found).toStrictEqual([state, '?']);
-});
+it.each(['+', '-'] as const)(
+  'a record counts a last "ID %s" even without its newline',
+  async (state) => {
+    const { record, reopen } = recordOf(`${ID(1)} ? 9 x\n${ID(1)} ${state}`);
+    expect(await record.stateOf(viewOf(1))).toBe(state);
+    await record.append(viewOf(2), '?', '9');
+    await record.close();
+    const found = await Promise.all([1, 2].map((n) => reopen().stateOf(viewOf(n))));
+    expect(found).toStrictEqual([state, '?']);
+  },
+);
 
-it.each(['{"sequence":1}\n', `${ID(1)} +\n${ID(2)} *\n`])('refuses %j', async (found) => {
-  const { record, text } = recordOf(found);
-  await expect(record.stateOf(viewOf(1))).rejects.toMatchObject({
-    exitCode: 65,
-    message: expect.stringContaining("isn't a record of sent views: its line "),
-  });
-  expect(text()).toBe(found);
-});
+it.each(['{"sequence":1}\n', `${ID(1)} +\n${ID(2)} *\n`])(
+  'replay refuses %j, which is no record',
+  async (found) => {
+    const { record, text } = recordOf(found);
+    await expect(record.stateOf(viewOf(1))).rejects.toMatchObject({
+      exitCode: 65,
+      message: expect.stringContaining("isn't a record of sent views: its line "),
+    });
+    expect(text()).toBe(found);
+  },
+);
 
-it("can't be opened: exit 73", async () => {
+it("a record that can't be opened ends replay with 73", async () => {
   const { dir, record } = recordOf();
   await record.stateOf(viewOf(1));
   mkdirSync(join(dir, `refused-${DAY}.ndjson.replayed`));
   await expect(record.append(viewOf(1), '?', '9')).rejects.toMatchObject({ exitCode: 73 });
 });
 
-it('counts by project, code and Origin, whatever the Origin is', async () => {
+it('a record counts accepted views by project, code and Origin, whatever the Origin is', async () => {
   const { dir, record } = recordOf();
   const odd = '"\\ \u2028\u00e9 +\t?';
   const sent = [viewOf(1, odd), viewOf(2, odd), viewOf(3), viewOf(4), viewOf(5), viewOf(6)];

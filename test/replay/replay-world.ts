@@ -318,7 +318,7 @@ export class ReplayWorld {
     return sent === stored ? undefined : `it says that it sent ${sent} of ${stored} views`;
   }
 
-  /** Runs two replays at once, of the same views in two directories. */
+  /** Runs two replays side by side, of the same views in two directories. */
   async #twins(): Promise<void> {
     const file = this.random.pick(this.#files());
     const copy = join(

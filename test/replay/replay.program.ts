@@ -72,7 +72,7 @@ it('a replay that is killed anywhere stores each view once, or lists it', async 
   expect(lost, said).toStrictEqual([]);
 });
 
-it('sends views to the collector that holds the data directory, and without one to none', async () => {
+it('replay sends views only to the collector that holds the data directory', async () => {
   const data = dataDirectory({ projects: [] });
   const viewlog = await startViewlog({ data });
   await viewlog.post(MINIMAL_VIEW);
@@ -88,6 +88,6 @@ it('sends views to the collector that holds the data directory, and without one 
   expect(execFileSync('sh', ['-c', doctor], { encoding: 'utf8' })).toMatch(/ Start it: .* serve /);
 });
 
-it('needs files of refused views', async () => {
+it('replay refuses a file of accepted views', async () => {
   expect((await run(['replay', 'views-2026-03-01.ndjson'])).code).toBe(64);
 });

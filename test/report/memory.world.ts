@@ -17,7 +17,7 @@ const WRITER = `
     if (!process.stdout.write(block)) await new Promise((r) => process.stdout.once('drain', r));
   }`;
 
-// 600 MB: with parts of lines in memory, the heap wouldn't suffice for a tenth of them.
+// The lines take 600 MB. If texts held their lines in memory, a tenth of them would fill the heap.
 it('a heap of 128 MiB is enough for 200,000 lines of 3 KiB, with 997 sources in 60 projects', async () => {
   const [referrer, p, pid] = ['https://source-SOURCE.example/', 'PROJECT', 'x'.repeat(2600)];
   const line = viewAt('2026-03-01', { p, ref: referrer, orgreferer: referrer, pid });

@@ -9,13 +9,13 @@ import { daily, reportOn, rowsOf, viewAt } from './report-on.ts';
 const DAY = '2026-03-10';
 const viewsOf = (...changes: object[]): string[] => changes.map((change) => viewAt(DAY, change));
 
-it('pages whose addresses have the same long start are counted as one', () => {
+it('a report counts pages whose addresses have the same long start as one', () => {
   const start = `/${'🎈'.repeat(4000)}`;
   const { pages } = reportOn(viewsOf({ url: `${start}a` }, { url: start }));
   expect([rowsOf(pages), pages.distinct]).toStrictEqual([[`/${'🎈'.repeat(99)}… 2`], 1]);
 });
 
-it('paths are never decoded into a delimiter, a control or a mark that reorders text', () => {
+it('readable never decodes a path into a delimiter, a control or a mark that reorders text', () => {
   expect(readable('/%C3%A6/%e5%ae%b6')).toBe('/æ/家');
   for (const text of ['/a%2Fb%3F', '/%1B[2J', '/%E2%80%AEtxt', '/%00', '/%C2%85', '/%FF', '/%']) {
     expect(readable(text)).toBe(text);
@@ -43,12 +43,12 @@ it('campaigns are the utm parameters of the page, decoded', () => {
   expect([campaigns.top, campaignViews]).toStrictEqual([[{ key, count: 2 }], 2]);
 });
 
-it('only days with views are listed if a clock was years off', () => {
+it('a report lists only days with views if a clock was years off', () => {
   const { days } = reportOn([viewAt('1999-03-14'), viewAt('2026-03-10')]);
   expect(days.map(({ day }) => day)).toStrictEqual(['1999-03-14', '2026-03-10']);
 });
 
-it("lines that aren't a view are counted as invalid", () => {
+it("a report counts lines that aren't views as invalid", () => {
   const view = viewAt(DAY);
   const lines = ['', 'x', '[]', '{"ts":1}', view.slice(0, 90)];
   for (const ts of ['2026-03-01', '2026-13-01T00:00:00.000Z', '2026-03-01T00:00:00.000+'])

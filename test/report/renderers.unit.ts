@@ -143,7 +143,7 @@ describe('the lists', () => {
     expect(textReport(reportOn(views, { top: 1 }), 80, 'verify')).toContain('\nPages: 1 of 3\n');
   });
 
-  it('say that there are no campaigns, and name projects if there are several', () => {
+  it('say that there are no campaigns, and name the projects if there are several', () => {
     const other = { p: '2', url: '/', pn: 'Home' };
     const report = reportOn([viewAt('2026-03-13', other), viewAt('2026-03-13', { pn: '' })]);
     const [projects, pages] = sectionsOf(report, 9);

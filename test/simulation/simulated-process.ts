@@ -41,7 +41,7 @@ export abstract class SimulatedProcess {
     return this.syscalls.isDead || this.outcome !== undefined;
   }
 
-  /** Starts the process; returns false if it ended at once. */
+  /** Starts the process; returns false if it ended immediately. */
   start(): Promise<boolean> {
     const { time, ledger } = this.world;
     time.restartProcess();

@@ -27,7 +27,7 @@ export class SimulatedTime {
   nowMs = 0;
   /** The last time at which the process couldn't run for a while. */
   resumedMs = 0;
-  /** How often more than an hour passed at once: hourly work was then done only once. */
+  /** How often more than an hour passed in one step: hourly work was then done only once. */
   hours = 0;
   #processStartMs = 0;
   /** Milliseconds from `nowMs` to the wall clock's time. */

@@ -3,7 +3,7 @@ import { createStamper } from '../../src/store/stamp.ts';
 
 const NOON = Date.parse('2026-03-01T12:00:00.000Z');
 
-it('gives the time as RFC 3339, the day, and a UUIDv7 of that time', () => {
+it('a stamp has the time as RFC 3339, the day, and a UUIDv7 of that time', () => {
   const { ts, id, day } = createStamper(() => NOON)();
   expect(ts).toBe('2026-03-01T12:00:00.000Z');
   expect(day).toBe('2026-03-01');
@@ -11,7 +11,7 @@ it('gives the time as RFC 3339, the day, and a UUIDv7 of that time', () => {
   expect(Number.parseInt(id.replace('-', '').slice(0, 12), 16)).toBe(NOON);
 });
 
-it("draws ids from random bits that two processes don't share", () => {
+it("two processes don't share the random bits of their ids", () => {
   const one = createStamper(() => NOON)();
   const other = createStamper(() => NOON)();
   expect(one.id.slice(19)).not.toBe(other.id.slice(19));

@@ -24,7 +24,7 @@ async function attack(way: Way): Promise<never> {
     });
     socket.destroy();
     await closed;
-    // Otherwise a client that is refused at once would connect a thousand times per second.
+    // Otherwise a client that is refused immediately would connect a thousand times per second.
     await sleep(5);
   }
 }

@@ -267,7 +267,7 @@ function visitorOf({ origin, id, page, person }: Site, tab: Tab, web: Web) {
       .lines()
       .filter((line) => line.includes(`"p":"${id}"`))
       .map((line) => JSON.parse(line) as Record<string, unknown>)
-      // A page that a person leaves sends all waiting views at once, in no order.
+      // A page that a person leaves sends all waiting views together, in no order.
       .toSorted((a, b) => Date.parse(String(a['ld'])) - Date.parse(String(b['ld'])))
       .map(rowOf)
       .map((row) => row.replaceAll(origin, 'SITE').replaceAll(web.search, 'SEARCH'));

@@ -20,7 +20,7 @@ const LARGE = 'x'.repeat(17_000);
 const CORS = {
   'access-control-allow-origin': PAGE,
   'access-control-allow-credentials': 'true',
-  vary: expect.stringMatching(/(^|, )Origin$/), // some Denos add Accept-Encoding
+  vary: expect.stringMatching(/(^|, )Origin$/), // some versions of Deno add Accept-Encoding
 };
 
 /** Removes Deno's note about a missing permission. */

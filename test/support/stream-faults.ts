@@ -167,7 +167,7 @@ const EVENTS: readonly [
   [
     5,
     async ({ nats }, random) => {
-      // Kills one server at a time: three servers killed at once may lose acknowledged messages.
+      // Kills one server at a time: three servers killed together may lose acknowledged messages.
       const node = random.pick(nats.nodes);
       await node.stop('SIGKILL');
       await sleep(random.below(1_000));

@@ -7,7 +7,7 @@ const [line, next] = storedLines('2026-03-01', 2, {
   cf: [1.5e3, null, [true, { a: ['b'] }], 'c'],
 }) as [string, string];
 
-it('is any start of a line, with or without NULs, but not the whole line', () => {
+it('any start of a line is a fragment, with or without NULs, but not the whole line', () => {
   for (let length = 1; length < line.length; length++) {
     expect([length, isFragment(line.slice(0, length))]).toStrictEqual([length, true]);
     expect(isFragment(`${line.slice(0, length)}\0\0\0`)).toBe(true);
@@ -19,14 +19,14 @@ it('is any start of a line, with or without NULs, but not the whole line', () =>
   expect(isFragment(`${line}}\0`)).toBe(false);
 });
 
-it("isn't a start that another line follows without a newline: a line is lost there", () => {
+it("a start that another line follows without a newline isn't a fragment, because a line is lost", () => {
   for (let length = 1; length <= line.length; length++) {
     const glued = line.slice(0, length) + next;
     expect([length, isFragment(glued)]).toStrictEqual([length, false]);
   }
 });
 
-it('is nothing else', () => {
+it('no other text is a fragment', () => {
   const late = ['}}', ',,', ']', ' "', ',"a":1 2', ',"a":1.}', ',"a":tru}'];
   const texts = late.map((end) => `{"ts":"x"${end}`);
   for (const text of ['hello', '[', '{"id":"', '{"ts":"x" "id":""}', ...texts]) {

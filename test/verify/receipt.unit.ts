@@ -50,7 +50,7 @@ async function receipt(content: string | Buffer, ...more: string[]) {
   return runCommand(verify, ['--receipt', file, ...more]);
 }
 
-it('is the number of views and the sum of their ids, for each day', async () => {
+it('a receipt has, for each day, the number of views and the sum of their ids', async () => {
   for (const seed of [1, 2, 3]) {
     const lines = randomLines(seed, 2000);
     const { code, out, err } = await receipt(`${lines.join('\n')}\n`);
@@ -58,7 +58,7 @@ it('is the number of views and the sum of their ids, for each day', async () => 
   }
 });
 
-it('has a sum modulo 2^64', async () => {
+it('the sum of a receipt is modulo 2^64', async () => {
   const [line = ''] = randomLines(1, 1);
   const last = line.replace(/[0-9a-f]{12}",/, `${'f'.repeat(12)}",`);
   const { out } = await receipt(`${last}\n`.repeat(70_000));
@@ -66,7 +66,7 @@ it('has a sum modulo 2^64', async () => {
   expect(out).toBe(`${line.slice(7, 17)}\t70000\t${sum}`);
 });
 
-it("leaves out lines that aren't views, such as fragments of any length, with a warning", async () => {
+it("a receipt leaves out lines that aren't views, such as fragments, with a warning", async () => {
   const [first = '', ...lines] = randomLines(4, 20);
   const fragments = Array.from({ length: 20 }, (_, n) => lines[n % lines.length]!).flatMap((line) =>
     Array.from(line, (_, length) => line.slice(0, length)),
@@ -90,7 +90,7 @@ it("leaves out lines that aren't views, such as fragments of any length, with a 
   );
 });
 
-it('adds up files, but not a directory in which a day is packed and unpacked', async () => {
+it('a receipt adds up files, but not a directory that has a day both packed and unpacked', async () => {
   const dir = tempDir();
   const lines = randomLines(5, 2);
   const files = lines.map((_, i) => join(dir, `views-2026-03-0${i + 1}.ndjson`));

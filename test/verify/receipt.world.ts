@@ -33,7 +33,7 @@ async function receiptOf(data: string): Promise<string> {
   return stdout;
 }
 
-/** A table without a view, with one twice, and both. */
+/** Tables that lack a view, that have one twice, and both. */
 const DAMAGES = [
   `(SELECT ts, id FROM views WHERE id <> 'ID')`,
   `(SELECT ts, id FROM views UNION ALL SELECT ts, id FROM views WHERE id = 'ID')`,

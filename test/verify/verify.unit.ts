@@ -34,7 +34,7 @@ it.each([
   expect(said[0]).toMatch(/^1 invalid line: 5 \(/);
 });
 
-it("names a line that isn't UTF-8, and not the one that shows the same character", async () => {
+it("verify names a line that isn't UTF-8, and not the one that shows the same character", async () => {
   const lines = LINES.with(2, LINES[2]!.replace('Home', '\ufffd')).with(6, 'PLACE');
   const [before = '', after = ''] = text(lines).split('PLACE');
   const [start = '', end = ''] = LINES[6]!.split('Home');
@@ -44,7 +44,7 @@ it("names a line that isn't UTF-8, and not the one that shows the same character
   expect([isSound, said]).toStrictEqual([false, ["1 invalid line: 7 (isn't UTF-8)"]]);
 });
 
-it('counts a sealed fragment separately, even one that ends in half a character', async () => {
+it('verify counts a sealed fragment separately, even one that ends in half a character', async () => {
   const fragment = Buffer.from(FIFTH).subarray(0, Buffer.from(FIFTH).indexOf('–') + 1);
   const sealed = Buffer.concat([fragment, Buffer.from(`\n${text(LINES)}`)]);
   const { isSound, said } = await verify(sealed);
@@ -53,14 +53,14 @@ it('counts a sealed fragment separately, even one that ends in half a character'
   expect([isSound, said]).toStrictEqual([true, [expected]]);
 });
 
-it('finds no fault in a last line without a newline', async () => {
+it('verify finds no fault in a last line without a newline', async () => {
   const { isSound, summary, said } = await verify(text(LINES) + FIFTH);
   expect(summary).toContain('40 lines');
   const expected = 'the last line has no newline: it is being written; not a fault';
   expect([isSound, said]).toStrictEqual([true, [expected]]);
 });
 
-it("finds duplicate and misplaced lines; the order of ids isn't a fault", async () => {
+it('verify finds duplicate and misplaced lines, and accepts ids in any order', async () => {
   const other = storedLines('2026-03-02', 1)[0]!;
   const lines = [LINES[5]!, ...LINES.slice(0, 5), ...LINES.slice(6)];
   expect((await verify(text(lines))).isSound).toBe(true);
@@ -69,13 +69,13 @@ it("finds duplicate and misplaced lines; the order of ids isn't a fault", async 
   expect([isSound, said]).toStrictEqual([false, expected]);
 });
 
-it('finds a duplicate of an id 100,000 lines earlier', async () => {
+it('verify finds a duplicate of an id 100,000 lines earlier', async () => {
   const many = storedLines(DAY, 100_001);
   const { said } = await verify(text([...many, many[1]!]));
   expect(said).toContain('1 duplicate id: 100002');
 });
 
-it('says what is wrong with a packed file that ends too early', async () => {
+it('verify says what is wrong with a packed file that ends too early', async () => {
   const torn = gzipSync(text(LINES)).subarray(0, 300);
   const { isSound, said } = await verify(torn, `views-${DAY}.ndjson.gz`);
   expect([isSound, said[0]]).toStrictEqual([

@@ -139,7 +139,7 @@ describe('a full disk', () => {
   });
 });
 
-test('refuses views below the minimum of free space until an eighth more is free', async () => {
+test('a store with too little free space refuses views until an eighth more is free', async () => {
   const { store, disk, log } = await openFaulty({ minFreeBytes: 800_000 });
   disk.spaceBytes = 799_999;
   await until(() => store.state().unavailable !== undefined);
@@ -155,7 +155,7 @@ test('refuses views below the minimum of free space until an eighth more is free
   await store.close(20_000);
 });
 
-test('unknown free space is logged once', async () => {
+test('a store logs once that the free space is unknown', async () => {
   let asked = 0;
   const freeBytes = async (): Promise<number> => {
     asked += 1;
@@ -200,7 +200,7 @@ test.each([
   await store.close(20_000);
 });
 
-test('a clock that is set back across midnight is logged, and followed', async () => {
+test('a store logs that the clock was set back across midnight, and follows the clock', async () => {
   const { store, clock, lines, log } = await openStore();
   await store.append(view(1));
   clock.ms -= DAY_MS;

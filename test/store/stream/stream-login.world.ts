@@ -25,8 +25,8 @@ const USERS: NatsOptions = {
   login: { user: 'viewlog', pass: PASSWORD },
 };
 
-describe.skipIf(!canRunNats())('a stream with logins', () => {
-  it('accepts a user and a password, and prints neither', async () => {
+describe.skipIf(!canRunNats())('a collector whose stream needs a login', () => {
+  it('logs in with a user and a password, and prints neither', async () => {
     const nats = await startNats(USERS);
     const address = nats.url.replace('//', `//viewlog:${encodeURIComponent(PASSWORD)}@`);
     const viewlog = await startWatched({ env: { VIEWLOG_STORE: address } });
@@ -72,7 +72,7 @@ authorization { include "${'../'.repeat(20)}${users}" }`;
     expect(said.match(/Lost the connection.*; reconnecting/g)).toHaveLength(1);
   });
 
-  it.each(RUNTIMES)('accepts a credentials file, on $name', async (runtime) => {
+  it.each(RUNTIMES)('logs in with a credentials file, on $name', async (runtime) => {
     const { options, creds } = keysAndTokens();
     const nats = await startNats(options);
     const data = dataDirectory();
@@ -90,42 +90,39 @@ authorization { include "${'../'.repeat(20)}${users}" }`;
 
 const OPENSSL = '/usr/bin/openssl';
 
-describe.skipIf(!canRunNats() || !isHere(OPENSSL))('a stream over TLS', () => {
-  it.each(RUNTIMES)(
-    'is used only if the certificate is of that host, on $name',
-    async (runtime) => {
-      const rows: [string, string, string | undefined][] = [
-        ['tls', 'DNS:localhost', 'localhost'],
-        ['nats', 'DNS:localhost', 'localhost'],
-        ['tls', 'IP:127.0.0.1', '127.0.0.1'],
-        ['nats', 'IP:127.0.0.1', '127.0.0.1'],
+describe.skipIf(!canRunNats() || !isHere(OPENSSL))('a collector with a stream over TLS', () => {
+  it.each(RUNTIMES)('accepts only a certificate of that host, on $name', async (runtime) => {
+    const rows: [string, string, string | undefined][] = [
+      ['tls', 'DNS:localhost', 'localhost'],
+      ['nats', 'DNS:localhost', 'localhost'],
+      ['tls', 'IP:127.0.0.1', '127.0.0.1'],
+      ['nats', 'IP:127.0.0.1', '127.0.0.1'],
+    ];
+    for (const [scheme, name, host] of rows) {
+      const { certificate, options } = certified(name);
+      const nats = await startNats(options);
+      const { port } = nats.nodes[0]!;
+      const env = { NODE_EXTRA_CA_CERTS: certificate, DENO_CERT: certificate };
+      const args = ['--store', `${scheme}://${host}:${port}`];
+      const viewlog = await startWatched({ runtime, args, env });
+      expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
+      const other = host === 'localhost' ? '127.0.0.1' : 'localhost';
+      const wrong = [
+        'serve',
+        '--port=0',
+        '--status=off',
+        '--store',
+        `${scheme}://${other}:${port}`,
       ];
-      for (const [scheme, name, host] of rows) {
-        const { certificate, options } = certified(name);
-        const nats = await startNats(options);
-        const { port } = nats.nodes[0]!;
-        const env = { NODE_EXTRA_CA_CERTS: certificate, DENO_CERT: certificate };
-        const args = ['--store', `${scheme}://${host}:${port}`];
-        const viewlog = await startWatched({ runtime, args, env });
-        expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
-        const other = host === 'localhost' ? '127.0.0.1' : 'localhost';
-        const wrong = [
-          'serve',
-          '--port=0',
-          '--status=off',
-          '--store',
-          `${scheme}://${other}:${port}`,
-        ];
-        const { code, stderr } = await run(wrong, { runtime, env });
-        expect([code, stderr]).toStrictEqual([
-          69,
-          expect.stringMatching(/^error: Can't reach .*\n$/),
-        ]);
-      }
-    },
-  );
+      const { code, stderr } = await run(wrong, { runtime, env });
+      expect([code, stderr]).toStrictEqual([
+        69,
+        expect.stringMatching(/^error: Can't reach .*\n$/),
+      ]);
+    }
+  });
 
-  it('is used only if the certificate is trusted', async () => {
+  it('accepts only a certificate that it trusts', async () => {
     const nats = await startNats(certified('DNS:localhost').options);
     const store = `tls://localhost:${nats.nodes[0]!.port}`;
     const distrusted = await run(['serve', '--port=0', '--status=off', '--store', store]);
