@@ -17,7 +17,7 @@ const examine = (url: string, ...args: string[]) => {
 };
 
 describe.skipIf(!canRunNats())('the doctor with a stream', () => {
-  it.each([NODE, DENO, BUN].filter(isPresent))('creates none, on $name', async (runtime) => {
+  it.each([NODE, DENO, BUN].filter(isPresent))('creates no stream, on $name', async (runtime) => {
     const nats = await startNats();
     const projects = `--projects=${fileOf('projects.json', JSON.stringify(PROJECTS))}`;
     const { code, line } = await doctor(undefined, ['--store', nats.url, projects], { runtime });

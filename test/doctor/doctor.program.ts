@@ -16,7 +16,7 @@ import { startViewlog } from '../support/viewlog.ts';
 
 // `viewlog doctor` on installations, as an operator runs it.
 
-describe('without a collector', () => {
+describe('the doctor without a collector', () => {
   it('finds no fault in a correct directory, and changes nothing', async () => {
     const data = installation();
     const { code, line, lines } = await doctor(data);
@@ -43,7 +43,7 @@ describe('without a collector', () => {
   });
 });
 
-it('examines the projects file of a copied directory, not that of the original', async () => {
+it('the doctor examines the projects file of a copied directory, not that of the original', async () => {
   const viewlog = await startViewlog({ data: installation() });
   await viewlog.signal('SIGTERM');
   const copy = join(tempDir(), 'copy');
@@ -60,8 +60,8 @@ it('examines the projects file of a copied directory, not that of the original',
   expect(out).not.toContain(viewlog.data);
 });
 
-describe('a collector that runs', () => {
-  it('is asked for its settings, which replace the options', async () => {
+describe('the doctor beside a running collector', () => {
+  it('asks the collector for its settings, which replace the options', async () => {
     const args = ['--min-free=1MiB', '--max-view=20KiB'];
     const viewlog = await startWatched({ data: installation(), args });
     const { url, statusUrl, statusPort, data, child } = viewlog;
@@ -87,7 +87,7 @@ describe('a collector that runs', () => {
     expect(namesIn(data).filter((name) => /^(views|refused|\.)/.test(name))).toStrictEqual([]);
   });
 
-  it("isn't confused with an archive, which has no projects file", async () => {
+  it('expects no projects file if an archive runs instead', async () => {
     const data = tempDir();
     const self = { ...INSTALLATION, role: 'archive' as const, data, projects: undefined };
     const lock = await acquireLock(data, { self });
@@ -97,7 +97,7 @@ describe('a collector that runs', () => {
     expect(line('settings')).not.toContain('--projects');
   });
 
-  it("isn't reported as faulty if its status page is off", async () => {
+  it('reports no fault if the status page is off', async () => {
     const viewlog = await startViewlog({ data: installation() });
     const { outcome } = await doctor(viewlog.data, ['--host=127.0.0.1', `--port=${viewlog.port}`]);
     expect(outcome('collector')).toMatch(/^0 ok collector: /);
@@ -106,7 +106,7 @@ describe('a collector that runs', () => {
     );
   });
 
-  it("that doesn't answer is an error, and the doctor doesn't wait for it", async () => {
+  it("reports a collector that doesn't answer as an error, and doesn't wait for the answer", async () => {
     const { data, child } = await startWatched({ data: installation() });
     child.kill('SIGSTOP');
     const { outcome } = await doctor(data);
@@ -114,7 +114,7 @@ describe('a collector that runs', () => {
     expect(outcome()).toMatch(/^78 error lock: A process that doesn't answer holds the data dir/);
   });
 
-  it('is another viewlog if it writes to another directory', async () => {
+  it('reports a collector that writes to another directory as another viewlog', async () => {
     const viewlog = await startWatched({ data: installation() });
     const { code, line } = await doctor(installation(), of(viewlog));
     expect([code, line('collector')]).toStrictEqual([
@@ -124,7 +124,7 @@ describe('a collector that runs', () => {
     expect(line('health')).toContain(`at ${viewlog.statusUrl}: it writes to "${viewlog.data}"; `);
   });
 
-  it('gets its token from the doctor; no other program gets the token', async () => {
+  it('sends the token to the collector, and to no other program', async () => {
     const asked: (string | undefined)[] = [];
     const port = await listening(
       http.createServer(({ headers }, response) => {
@@ -144,7 +144,7 @@ describe('a collector that runs', () => {
   });
 });
 
-it("reports a pipe or a directory in the place of today's file", async () => {
+it("the doctor reports a pipe or a directory in place of today's file", async () => {
   const data = installation();
   const path = `${data}/views-${new Date().toISOString().slice(0, 10)}.ndjson`;
   for (const command of ['mkfifo', 'mkdir']) {
@@ -157,7 +157,7 @@ it("reports a pipe or a directory in the place of today's file", async () => {
   }
 });
 
-it("another program on the port is an error; an unused address isn't", async () => {
+it('the doctor reports a used port or an impossible address as an error, but not a free port', async () => {
   const server = net.createServer((socket) => socket.end('220 mail\r\n'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
@@ -175,13 +175,13 @@ it("another program on the port is an error; an unused address isn't", async () 
   }
 });
 
-it('names a directory whose path is too long for a lock, and advises no other user', async () => {
+it('the doctor names a directory whose path is too long for a lock, and advises no other user', async () => {
   const data = `${tempDir()}/${'d'.repeat(100)}`;
   expect((await doctor(data)).outcome()).toMatch(/^73 error: Can't lock ".*d": .* a shorter path$/);
 });
 
-describe('the address that pages post to', () => {
-  it('is ok if it leads to viewlog; viewlog counts one request, for no project', async () => {
+describe('the doctor with --url', () => {
+  it('finds that the address leads to viewlog, which counts one request, for no project', async () => {
     const viewlog = await startWatched({ data: installation() });
     const { url, statusUrl, data } = viewlog;
     const { code, line } = await doctor(data, [...of(viewlog), '--url', url]);
@@ -200,7 +200,7 @@ describe('the address that pages post to', () => {
     expect((await doctor(data, of(viewlog))).line('refusals')).toMatch(/^ok /);
   });
 
-  it('gets one real view if --project is given', async () => {
+  it('sends one real view if --project is given', async () => {
     const viewlog = await startWatched({ data: installation() });
     const args = [...of(viewlog), '--url', viewlog.url];
     const { outcome } = await doctor(viewlog.data, [...args, '--project=1000001']);
@@ -216,7 +216,7 @@ describe('the address that pages post to', () => {
     expect(nowhere.outcome()).toBe('64 error: --project sends one real view, so it needs --url');
   });
 
-  it('gets a view whose refusal the status page counts for no project', async () => {
+  it('sends a view whose refusal the status page counts for no project', async () => {
     const projects = [{ id: '1000001', active: false }];
     const viewlog = await startWatched({ data: installation({ projects }) });
     const probe = ['--url', viewlog.url, '--project'];
@@ -233,7 +233,7 @@ describe('the address that pages post to', () => {
     expect(viewlog.refusedLines()).toStrictEqual([]);
   });
 
-  it('gets a warning if a proxy there cuts bodies, as one real view shows', async () => {
+  it('warns about a proxy that cuts bodies, as one real view shows', async () => {
     const viewlog = await startWatched({ data: installation() });
     const cut = async (request: http.IncomingMessage, response: http.ServerResponse) => {
       const { method, url, headers } = request;

@@ -9,7 +9,7 @@ import { tempDir } from '../support/temp-dir.ts';
 
 // `viewlog doctor` with other users and a real proxy.
 
-describe.skipIf(!isRoot)('users', () => {
+describe.skipIf(!isRoot)('the doctor', () => {
   /** Runs the doctor as that user, who may not be able to read the checkout. */
   const doctorAs = (user: typeof SERVICE, data: string) => {
     const dir = tempDir();
@@ -22,7 +22,7 @@ describe.skipIf(!isRoot)('users', () => {
     });
   };
 
-  it("are named; a denial to another user isn't reported as a fault of viewlog", async () => {
+  it("names users, and doesn't blame viewlog for a denial to another user", async () => {
     const data = installation();
     fs.chmodSync(data, 0o755);
     const own = await doctorAs(SERVICE, data);
@@ -53,14 +53,17 @@ describe.skipIf(!isRoot)('users', () => {
   });
 });
 
-it.skipIf(!isHere(NGINX))('a proxy that limits bodies is named, with its setting', async () => {
-  const viewlog = await startWatched({ data: installation() });
-  const limit = 'client_max_body_size 1k;';
-  const { port } = await nginx(
-    `server { listen 80; ${limit} location /view { proxy_pass ${viewlog.url}; } }`,
-  );
-  const url = `http://127.0.0.1:${port}`;
-  const { code, line } = await doctor(viewlog.data, [...of(viewlog), '--url', url]);
-  expect([code, line('url')]).toStrictEqual([0, `ok url: ${url}/view reaches viewlog`]);
-  expect(line('size')).toMatch(/^warning .* 413 from nginx.*\(nginx: client_max_body_size;/);
-});
+it.skipIf(!isHere(NGINX))(
+  'the doctor names a proxy that limits bodies, and the setting',
+  async () => {
+    const viewlog = await startWatched({ data: installation() });
+    const limit = 'client_max_body_size 1k;';
+    const { port } = await nginx(
+      `server { listen 80; ${limit} location /view { proxy_pass ${viewlog.url}; } }`,
+    );
+    const url = `http://127.0.0.1:${port}`;
+    const { code, line } = await doctor(viewlog.data, [...of(viewlog), '--url', url]);
+    expect([code, line('url')]).toStrictEqual([0, `ok url: ${url}/view reaches viewlog`]);
+    expect(line('size')).toMatch(/^warning .* 413 from nginx.*\(nginx: client_max_body_size;/);
+  },
+);

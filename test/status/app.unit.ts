@@ -55,7 +55,7 @@ it('a fault in the status ends only its request, and is logged once', async () =
   expect(log.lines).toStrictEqual([expect.stringMatching(failed)]);
 });
 
-it('saves counts and logs refusals every minute, even after a fault, and at the end', async () => {
+it('a collector saves counts and logs refusals every minute, even after a fault, and at the end', async () => {
   const log = memoryLog();
   const scene = new Scene([{ id: '1' }]);
   scene.refuse(2, { code: 'invalid-view', project: '1' });
@@ -236,7 +236,7 @@ it("an archive's page is text, and its health has the reasons", async () => {
   expect(await get('/', 'n1:4222')).toMatch(/^Warning: +It is old$/m);
 });
 
-it('is unready if nothing can be stored, and warns about a stream whose servers are behind', () => {
+it('a collector is unready if nothing can be stored, and warns about a stream whose servers are behind', () => {
   const seen = { messages: 7, bytes: 700, leader: 'n1', replicas: 3, lagging: ['n2'] };
   const stream = { name: 'VIEWS', warnings: ['It drops views'], seen };
   const none = 'No project is active, so every view is refused';
@@ -254,7 +254,7 @@ it('is unready if nothing can be stored, and warns about a stream whose servers 
   });
 });
 
-it('logs the start of each cause, with its fix, and its end, at most once per hour', () => {
+it('a collector logs the start of each cause, with its fix, and its end, at most once per hour', () => {
   const log = memoryLog();
   const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
   const closed = { id: '1', name: 'Aurora', origins: ['https://a.example'] };
@@ -300,7 +300,7 @@ it('logs the start of each cause, with its fix, and its end, at most once per ho
   expect(look()).toStrictEqual([expect.stringMatching(/^warn: Unreadable requests: all 3 /)]);
 });
 
-it('logs the fix of the most frequent cause, even if a rarer one has begun and ended', () => {
+it('a collector logs the fix of the most frequent cause, even if a rarer one has begun and ended', () => {
   const log = memoryLog();
   const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
   const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);

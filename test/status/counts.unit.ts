@@ -168,7 +168,7 @@ describe('saved counts', () => {
     });
   });
 
-  it('are written only with the lock and after a change; a failure is warned of once', async () => {
+  it('are written only with the lock and after a change, with one warning about a failure', async () => {
     const dir = tempDir();
     const scene = new Scene([{ id: '1' }]);
     const isWritten = async (isHeld: boolean): Promise<boolean> => {

@@ -148,13 +148,13 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name',
   });
 });
 
-it('refuses one address for both servers', async () => {
+it('serve refuses one address for both servers', async () => {
   const { code, stderr } = await run(['serve', '--port=8', '--status=127.0.0.1:8']);
   const told = 'error: --port and --status are both 8; choose another port for one of them\n';
   expect([code, stderr]).toStrictEqual([78, told]);
 });
 
-it('names an address in use, and the flag that chooses another', async () => {
+it('serve names an address in use, and the flag that chooses another', async () => {
   const { statusPort } = await startWatched();
   const { code, stderr } = await run(['serve', '--port=0', `--status=127.0.0.1:${statusPort}`]);
   expect([code, stderr]).toStrictEqual([
@@ -167,7 +167,7 @@ it('names an address in use, and the flag that chooses another', async () => {
   ]);
 });
 
-it('on Node, it accepts 64 connections, and waits ten seconds or a little more for a head', async () => {
+it('on Node, the status server accepts 64 connections, and waits ten seconds or a little more for a head', async () => {
   const { statusPort, statusUrl } = await startWatched();
   /** Opens connections that send half a head; returns how many are open later. */
   async function halfHeads(count: number, ms: number): Promise<number> {

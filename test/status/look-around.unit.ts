@@ -30,7 +30,7 @@ it.each([
   expect((await look(sizes)).bytesPerDay).toBe(expected);
 });
 
-it('finds the file system, the days of the files and those that are overdue', async () => {
+it('lookAround finds the file system, the days of the files, and the overdue files', async () => {
   const days = ['views-2026-11-01', 'views-2026-11-22', 'refused-2026-11-02', 'refused-2026-11-21'];
   const sizes = Object.fromEntries(days.map((day) => [`${day}.ndjson`, 1]));
   const seen = await look(sizes, { views: 7, refused: 30 });
@@ -43,7 +43,7 @@ it('finds the file system, the days of the files and those that are overdue', as
   });
 });
 
-it("finds a directory that is no longer the account's", async () => {
+it("lookAround finds a directory that is no longer the account's", async () => {
   const dir = tempDir();
   const { uid, gid } = statSync(dir);
   const lookAs = (owner: number) => {
@@ -60,17 +60,20 @@ it("finds a directory that is no longer the account's", async () => {
   });
 });
 
-it.skipIf(process.getuid?.() !== 0)("finds files that aren't the new owner's", async () => {
-  const dir = tempDir();
-  writeFileSync(join(dir, 'projects.json'), '');
-  const account = { uid: 4711, gid: 4712, name: '#4711' };
-  const look = () => lookAround(dir, NO_DAYS, NOON, account);
-  expect((await look()).closedDirectory).toMatchObject({ isGivenAway: true });
-  chownSync(join(dir, 'projects.json'), account.uid, account.gid);
-  expect((await look()).closedDirectory).toMatchObject({ isGivenAway: false });
-});
+it.skipIf(process.getuid?.() !== 0)(
+  "lookAround finds files that aren't the new owner's",
+  async () => {
+    const dir = tempDir();
+    writeFileSync(join(dir, 'projects.json'), '');
+    const account = { uid: 4711, gid: 4712, name: '#4711' };
+    const look = () => lookAround(dir, NO_DAYS, NOON, account);
+    expect((await look()).closedDirectory).toMatchObject({ isGivenAway: true });
+    chownSync(join(dir, 'projects.json'), account.uid, account.gid);
+    expect((await look()).closedDirectory).toMatchObject({ isGivenAway: false });
+  },
+);
 
-it("a missing directory isn't an error", async () => {
+it('lookAround tolerates a missing directory', async () => {
   const seen = await lookAround(join(tempDir(), 'gone'), NO_DAYS, NOON);
   expect(seen).toMatchObject({ refusedDays: [], overdue: [], bytesPerDay: undefined });
 });

@@ -16,7 +16,7 @@ const modelOf = async ({ statusUrl }: Watched): Promise<StatusModel> =>
 const textOf = async ({ statusUrl }: Watched): Promise<string> =>
   (await fetch(`${statusUrl}/status.txt`)).text();
 
-describe.each([NODE, DENO, BUN].filter(isPresent))('a restart on $name', (runtime) => {
+describe.each([NODE, DENO, BUN].filter(isPresent))('a restarted viewlog on $name', (runtime) => {
   it('continues the counts of the process before', async () => {
     const first = await startWatched({ runtime });
     const origin = 'https://shop.example.com';
@@ -41,7 +41,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('a restart on $name', (runtim
   });
 });
 
-it('prints commands that work as printed, for a project and for an unlisted id', async () => {
+it('the status page prints commands that work as printed, for a project and for an unlisted id', async () => {
   const projects = [{ id: '1000001', origins: ['https://www.example.com'] }];
   const viewlog = await startWatched({ data: dataDirectory({ projects }) });
   const origin = 'https://shop.example.com';
@@ -93,7 +93,7 @@ it.each([
 });
 
 it.skipIf(process.getuid?.() !== 0)(
-  'prints commands for the account that has the files',
+  'the status page prints commands for the account that owns the files',
   async () => {
     const data = dataDirectory();
     chownSync(data, 1, 1);
