@@ -53,8 +53,8 @@ export const activate = defineCommand({
     }
     const path = printable(projects, Infinity);
     const isUnchanged = outcome === 'unchanged';
-    const what = isUnchanged ? outcome : whatWasDone(before);
-    print(`Project ${id} ${what} in ${path}: ${rulesOf(after)}${isUnchanged ? '' : SOON}`);
+    const what = isUnchanged ? 'unchanged in' : whatWasDone(before);
+    print(`Project ${id} ${what} ${path}: ${rulesOf(after)}${isUnchanged ? '' : SOON}`);
     if (outcome === 'created' && operator === undefined) {
       print('To show your address in refusals, add --operator you@example.com to this command');
     }
@@ -105,8 +105,8 @@ function typoOf(id: string, listed: readonly ProjectEntry[]): string | undefined
 }
 
 function whatWasDone(before: ProjectEntry | undefined): string {
-  if (before === undefined) return 'added';
-  return before.active === false ? 'activated' : 'changed';
+  if (before === undefined) return 'added to';
+  return before.active === false ? 'activated in' : 'changed in';
 }
 
 /** `active, https://www.example.com, at most 6,000 views per minute` */

@@ -90,7 +90,7 @@ function idFaults(projects: readonly Node[]): Fault[] {
   return ids.flatMap((node, i): Fault[] => {
     const first = firstOf.get(node?.value);
     if (node?.type !== 'string' || first === i) return [];
-    const found = `found "${quote(node.value)}", the id of projects[${first}] too`;
+    const found = `found "${quote(node.value)}", also the id of projects[${first}]`;
     return [{ offset: node.offset, message: `projects[${i}].id must be unique; ${found}` }];
   });
 }

@@ -28,7 +28,7 @@ test('activate creates the file, its schema and its directory', async () => {
   const { directory, run } = await file();
   const path = `${directory}/a/b/projects.json`;
   const { out } = await run(activate, '1000001', '--name', 'My "site"', '--projects', path);
-  expect(out).toContain(`Project 1000001 added in ${path}: active, any origin, at most 6,000 view`);
+  expect(out).toContain(`Project 1000001 added to ${path}: active, any origin, at most 6,000 view`);
   expect(out).toContain('To show your address in refusals, add --operator');
   const project = { id: '1000001', name: 'My "site"', active: true, maxViewsPerMinute: 6000 };
   const created = { $schema: './projects.schema.json', projects: [project] };
@@ -46,47 +46,47 @@ const EDITS = `
 { "projects":  [⏎{ "id":"1",   "name" :"a" }  ]⏎}
 activate 2 --origin https://*.b.com --origin https://b.com
 { "projects":  [⏎{ "id":"1",   "name" :"a" },⏎{ "id": "2",   "origins": ["https://*.b.com", "https://b.com"],   "active": true,   "maxViewsPerMinute": 6000 }  ]⏎}
-added: active, https://*.b.com https://b.com, at most 6,000 views per minute
+added to: active, https://*.b.com https://b.com, at most 6,000 views per minute
 
 {"projects":[{"id":"1","active":false,"name":"x"},{"id":"2","active":false}]}
 activate 2
 {"projects":[{"id":"1","active":false,"name":"x"},{"id":"2","active":true}]}
-activated: active, any origin, no limit
+activated in: active, any origin, no limit
 
 {"projects": [{"id": "1", "name": "a", "origins": ["https://a.com",  "https://b.com"]}]}
 activate 1 --origin HTTPS://A.com:443 --origin https://c.com --origin https://C.com --name b
 {"projects": [{"id": "1", "name": "b", "origins": ["https://a.com",  "https://b.com",  "https://c.com"]}]}
-changed: active, https://a.com https://b.com https://c.com, no limit
+changed in: active, https://a.com https://b.com https://c.com, no limit
 
 {"projects": [{"id": "1", "origins": ["https://b.com"]}]}
 activate 1 --remove-origin HTTPS://b.com:443 --origin https://c.com
 {"projects": [{"id": "1", "origins": ["https://c.com"]}]}
-changed: active, https://c.com, no limit
+changed in: active, https://c.com, no limit
 
 { "projects": [ { "origins": [⏎  "https://a.com",⏎  "https://b.com"⏎ ], "id": "1" } ] }
 activate 1 --remove-origin https://a.com
 { "projects": [ { "origins": [⏎  "https://b.com"⏎ ], "id": "1" } ] }
-changed: active, https://b.com, no limit
+changed in: active, https://b.com, no limit
 
 { "operator": "me@a.com", "projects": [ {"id": "1",   "maxViewsPerMinute": 60},⏎ {"id": "2"} ] }
 activate 1 --contact jo --max-views-per-minute 90 --operator you@a.com
 { "operator": "you@a.com", "projects": [ {"id": "1",   "maxViewsPerMinute": 90,   "contact": "jo"},⏎ {"id": "2"} ] }
-changed: active, any origin, at most 90 views per minute
+changed in: active, any origin, at most 90 views per minute
 
 {"projects":[{"id":"1","origins":["https:\\/\\/a.com"]}],"operator":"me@a.com"}
 activate 1 --origin https://a.com:443 --operator me@a.com
 {"projects":[{"id":"1","origins":["https:\\/\\/a.com"]}],"operator":"me@a.com"}
-unchanged: active, https://a.com, no limit
+unchanged in: active, https://a.com, no limit
 
 {"projects": [{"id": "1"}, {"id": "2", "active": true}]}
 deactivate 2
 {"projects": [{"id": "1"}, {"id": "2", "active": false}]}
-deactivated: inactive, its views are refused
+deactivated in: inactive, its views are refused
 
 {"projects": [{"id": "2", "active": false}]}
 deactivate 2
 {"projects": [{"id": "2", "active": false}]}
-unchanged: inactive, its views are refused`;
+unchanged in: inactive, its views are refused`;
 
 test.each(
   EDITS.replaceAll('⏎', '\r\n')
@@ -100,7 +100,7 @@ test.each(
   expect([code, err, await read()]).toEqual([0, '', `\ufeff${after}`]);
   const isUnchanged = said.startsWith('unchanged');
   const soon = isUnchanged ? '' : '; a running viewlog applies the change within 2 seconds';
-  expect(out.split('\n')[0]).toBe(`Project ${args[0]} ${said.replace(':', ` in ${path}:`)}${soon}`);
+  expect(out.split('\n')[0]).toBe(`Project ${args[0]} ${said.replace(':', ` ${path}:`)}${soon}`);
   const saved = await fs.stat(path);
   if (isUnchanged) expect(saved).toMatchObject({ ino, mtimeMs });
   // An edit replaces the file, so that nobody reads half an edit.

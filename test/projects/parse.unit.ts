@@ -63,7 +63,7 @@ null → 1:1: the file must be an object with a list "projects"; found null
 {"projects":{"id":"1"}} → 1:13: ${LIST}; found {"id":"1"}
 {"projects":["1"]} → 1:14: projects[0] must be an object, such as { "id": "1000001" }; found "1"
 {"projects":[{}]} → 1:14: projects[0].id is missing; it must be a string of 1 to 20 digits, such as "1000001"
-{"projects":[⏎{"id":"7"},⏎{"id":"07"},⏎{"id":"7"}]} → 4:7: projects[2].id must be unique; found "7", the id of projects[0] too
+{"projects":[⏎{"id":"7"},⏎{"id":"07"},⏎{"id":"7"}]} → 4:7: projects[2].id must be unique; found "7", also the id of projects[0]
 {"projects":[{"id":"1",⏎"id":"2"}]} → 2:1: projects[0]: the key "id" occurs twice
 {"projects":[],"projects":[]} → 1:16: the key "projects" occurs twice
 {"projects":[{"id":"1","maxViewPerMinute":6}]} → 1:24: projects[0]: unknown key "maxViewPerMinute"; did you mean "maxViewsPerMinute"?
