@@ -43,6 +43,11 @@ export const example = defineCommand({
     'viewlog example systemd --data /var/lib/viewlog > viewlog.service',
   ],
   options: SERVE_OPTIONS,
+  optionHelp: {
+    host: 'address to listen on; if not given, that of the viewlog in --data, if one is known',
+    port: 'port to listen on; if not given, that of the viewlog in --data, if one is known',
+    status: 'address of the status page; if not given, that of the viewlog in --data; off: none',
+  },
   async run(settings, operands, { print, log, self: asked, asOwner }) {
     if (operands.length === 0) {
       print(tableOf(Object.entries(EXAMPLES)).join('\n'));

@@ -55,7 +55,7 @@ function understood(run: Check, facts: Facts): readonly Verdict[] {
     return run(facts);
   } catch (cause) {
     if (version === BUILD) throw cause;
-    const what = `viewlog ${version} is running, and this doctor (${BUILD}) can't read all that it shows`;
+    const what = `viewlog ${version} is running, and this doctor (${BUILD}) can't read its whole status`;
     return [warning(what, `Look at ${facts.status.address}/status.txt`)];
   }
 }

@@ -124,7 +124,8 @@ const CLOCK_MS_MAX = 2_000;
 
 export const checkClock = reached(({ clockMs }, { hasSudo }) => {
   if (Number.isNaN(clockMs)) return [];
-  if (clockMs <= CLOCK_MS_MAX) return [ok("This machine's clock agrees with the stream's server")];
+  if (clockMs <= CLOCK_MS_MAX)
+    return [ok("This machine's clock agrees with that of the stream's server")];
   const seconds = plural(Math.round(clockMs / 1000), 'second');
   const what = `This machine's clock differs from that of the stream's server by ${seconds}`;
   const sync = commands.asRoot('timedatectl set-ntp true', hasSudo);

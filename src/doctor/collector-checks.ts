@@ -76,7 +76,7 @@ export function checkLock({ holder, askedPort, kill, settings, of }: Facts): rea
   const holds = 'holds the data directory; no other collector can start there';
   if (holder === 'unresponsive') {
     const find = commands.findHolder(`${of.data}/${LOCK_NAME}`, of.hasSudo);
-    const fix = `Find it, and end it if it hangs: ${find}`;
+    const fix = `Find the process, and end it if it hangs: ${find}`;
     return [error(`A process that doesn't answer ${holds}`, fix)];
   }
   const { role, pid, address } = holder;
@@ -235,7 +235,7 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
   }
   if (found.length > 0 || store.unavailable !== undefined) return found;
   const ids = overview.unlistedInAll;
-  const others = ids > 0 ? `; those of ${plural(ids, 'unlisted id')} are` : '';
+  const others = ids > 0 ? `; views of ${plural(ids, 'unlisted id')} are` : '';
   return [ok(`No views of listed projects are being refused${others}`)];
 }
 

@@ -35,9 +35,9 @@ export function checkAccess({ isOutsider, ownUid, holder, source, of }: Facts): 
   const who = ownUid === undefined ? 'This user' : userName(ownUid);
   const what =
     holder === 'unknown' && source !== 'running'
-      ? `${who} isn't allowed to ask what writes to "${of.data}", so the doctor can't tell what runs`
-      : `${who} doesn't have the rights of ${owner.name}, who runs viewlog, so faults of ` +
-        `"${of.data}" can stay unseen`;
+      ? `${who} isn't allowed to ask what writes to "${of.data}", so the doctor can't tell what runs there`
+      : `${who} isn't ${owner.name}, the account that runs viewlog, so the doctor may miss faults in ` +
+        `"${of.data}"`;
   const run = commands.runAs(owner, of, commands.doctor({ ...of, owners: {} }));
   return [warning(what, run.replace(/^r/, 'R'))];
 }
@@ -57,7 +57,7 @@ export function checkDirectory({ disk, isOutsider, nowMs, of }: Facts): readonly
     // Root can write everywhere; the check of the user reports an account that can't.
     return inside.account === undefined ? [] : [ok(`"${data}" is writable`)];
   }
-  const fix = `viewlog creates it at its start, if permitted. Otherwise correct --data, or run: ${commands.create(of)}`;
+  const fix = `viewlog creates the directory at its start, if it may. Otherwise correct --data, or run: ${commands.create(of)}`;
   return [warning(`"${data}" doesn't exist; there are no views yet`, fix)];
 }
 
@@ -80,7 +80,7 @@ export const checkUser = inside((seen, { of, source }) => {
   if (account !== undefined) {
     const { uid, name } = account;
     const owned = uid === directory.uid ? 'the data directory' : 'the files in the data directory';
-    return [ok(`${name} owns ${owned}, so viewlog runs as ${name}`)];
+    return [ok(`${name} owns ${owned}, so viewlog should run as ${name}`)];
   }
   const [name = userName(directory.uid), ...more] = new Set(files.map(({ uid }) => userName(uid)));
   if (more.length > 0) {
@@ -199,8 +199,8 @@ export const checkSpace = inside((seen, { settings, of }) => {
   }
   const { daysLeft } = space;
   if (daysLeft === undefined)
-    return [ok(`${what}; an estimate of how long it lasts needs a full day`)];
-  const estimate = `${what}; ${lastingWords(daysLeft)} at the present rate`;
+    return [ok(`${what}; an estimate of how long the disk lasts needs a full day`)];
+  const estimate = `${what}; ${lastingWords(daysLeft)} at the current rate`;
   // With --keep-days, as many files are removed as are added.
   const isSteady = keepDays > 0 && seen.viewDays.length >= keepDays;
   if (daysLeft >= DAYS_LEFT_MIN || isSteady) return [ok(estimate)];
@@ -218,7 +218,7 @@ export const checkWriting = inside(({ writing }, { settings }) => {
   const what = `A write and sync take ${millis(median)} (${slowest})`;
   if (median <= SLOW_MS || settings.durability === 'os') return [ok(what)];
   const fix = 'Look for a failing disk: dmesg; iostat -x';
-  return [warning(`${what}; answers wait for them`, fix)];
+  return [warning(`${what}; each 201 waits for a sync`, fix)];
 });
 
 const millis = (ms: number): string => `${ms.toFixed(ms < 10 ? 2 : 0)} ms`;

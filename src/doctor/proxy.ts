@@ -82,7 +82,7 @@ export function checkUrl({ proxy, of, reply }: Facts): readonly Verdict[] {
     : 'Start viewlog, and have the proxy pass /view on to it';
   const fix =
     'failure' in get
-      ? 'Check its name in the DNS, its certificate, the proxy and the firewall'
+      ? 'Check the host name in the DNS, the certificate, the proxy and the firewall'
       : `${pass}: ${help(of, 'proxies')}`;
   return [error(`${url} doesn't reach viewlog: ${described(get)}; ${LOST}`, fix)];
 }
@@ -118,7 +118,9 @@ export const checkSize = reached(({ preflight, large, largeBytes, view }) => {
   if (isFromViewlog(large)) {
     if (isCut(view)) return [];
     // viewlog answers a preflight before its body has arrived.
-    const tried = view ? '' : '; with --project, a view shows whether one arrives whole';
+    const tried = view
+      ? ''
+      : '; with --project, the doctor also tests whether such a body arrives whole';
     return [ok(`A body of ${size} isn't refused${tried}`)];
   }
   const what = `A body of ${size} doesn't reach viewlog: ${described(large)}; large views are lost`;
@@ -144,5 +146,5 @@ export const checkView = reached(({ origin, project = '', large, largeBytes, vie
     ? `with ${refusal.code}: ${refusal.detail}`
     : `by another program: ${described(view)}`;
   const fix = `Find the code in: ${help(of, 'trouble')}`;
-  return [warning(`${what} was refused ${how}; views from pages are refused too`, fix)];
+  return [warning(`${what} was refused ${how}; views from pages may be refused too`, fix)];
 });

@@ -176,7 +176,7 @@ const latestRefusals = (input: ModelInput) =>
 
 /** @param id empty if a request names no project. */
 const nameOf = (id: string, { projects }: ModelInput): string => {
-  if (id === '') return 'Unreadable request';
+  if (id === '') return 'Request without a project';
   const project = projects.find(id);
   return project === undefined ? id : displayName(project);
 };

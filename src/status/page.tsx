@@ -211,7 +211,7 @@ const Latest = ({ title, events }: words.EventList) => (
   <section>
     <h2>{title}</h2>
     <ul class="latest">
-      {events.length === 0 && <li class="faint">None since the start.</li>}
+      {events.length === 0 && <li class="faint">None since viewlog started.</li>}
       {events.map(({ time, name, what }) => (
         <li>
           <Time at={time} /> <bdi>{printable(name)}</bdi> {printable(what)}

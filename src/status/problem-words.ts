@@ -113,7 +113,7 @@ export function directoryNotice(
 ): Notice {
   const title =
     `The data directory belongs to ${owner}, with mode ${modeText(mode)}. viewlog ${runs} as ${account.name}, ` +
-    "who can't create files there: it can't begin the next day's file, or start again.";
+    "which can't create files there, so viewlog can't begin the next day's file or start again.";
   const text =
     'The account that runs viewlog must own the directory, and have permission to write there';
   const command = commands.giveBack(of, account);
@@ -134,12 +134,15 @@ function closedFilesNotices({ closedFiles, installation: of }: StatusModel): Not
     owner,
     'rw',
   );
-  return [{ colour: 'amber', title, steps: [{ text: 'To let it read and write:', command }] }];
+  return [
+    { colour: 'amber', title, steps: [{ text: 'To let viewlog read and write them:', command }] },
+  ];
 }
 
 export function overdueNotice(overdue: readonly string[], of: Installation): Notice {
   const title = `${plural(overdue.length, 'file')} should have been removed by now.`;
-  const text = 'viewlog removes one day of each kind per hour. To remove the oldest now:';
+  const text =
+    'viewlog removes one day of view files and one of refused files per hour. To remove the oldest now:';
   const steps = [{ text, command: commands.remove(of, overdue) }];
   return { colour: 'amber', title, steps };
 }
@@ -349,7 +352,8 @@ function obstructionOf(
   { data }: Installation,
 ): string | undefined {
   if (data === undefined) return 'They are in the stream of refused views.';
-  if (kind === 'send-origin') return "A replay wouldn't help: they were sent without an Origin.";
+  if (kind === 'send-origin')
+    return "A replay wouldn't help: without an Origin, they would be refused again.";
   if (!REPLAYABLE.has(kind)) return "A replay wouldn't help: the page must be corrected.";
   return obstacle && laterOf(obstacle, 'the command to send them again');
 }
@@ -364,7 +368,7 @@ const NOT_STORED: Readonly<Partial<Record<RefusalCode, string>>> = {
   'rate-limited': "viewlog stores no views over a project's limit.",
   overloaded: 'viewlog had no memory for more requests.',
   'storage-unavailable':
-    'viewlog could store nothing. After a 503, a few views may have been stored anyway.',
+    "viewlog couldn't store views. After a 503, a few views may have been stored anyway.",
 };
 
 const DROPPED: Readonly<Record<Dropped, string>> = {
@@ -372,7 +376,7 @@ const DROPPED: Readonly<Record<Dropped, string>> = {
   off: '--max-refused is 0.',
   full: '--max-refused was reached.',
   'little-space': 'less than twice --min-free was free.',
-  'too-many': 'too many came at once.',
+  'too-many': 'too many views arrived together.',
   failed: "the file couldn't be written, or viewlog was stopping.",
 };
 
@@ -387,9 +391,10 @@ export function faultWords({ field, message, received }: Omit<Issue, 'expected'>
 }
 
 const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
-  activate: 'Remove the script from its pages or, if it is one of your sites, activate it:',
+  activate:
+    "Remove the script from this project's pages, or activate the project if the site is yours:",
   'add-origin': "If this origin is one of the project's sites, add it:",
-  'raise-limit': 'Unless this is a flood, raise the limit to twice that:',
+  'raise-limit': 'Unless this is a flood, raise the limit to twice that rate:',
   'raise-max-view': 'Send less, or start viewlog with --max-view',
   'send-origin': 'Send views from a browser, or with an Origin header, which a proxy must pass on.',
   'fix-page': 'Send views as application/json; with sendBeacon, as a Blob of that type.',

@@ -126,7 +126,7 @@ interface Surroundings extends CollectorState {
 type Subject = Pick<Project, 'id' | 'name' | 'active' | 'origins'>;
 
 /** Requests that failed before their project was known. */
-export const REQUESTS: Subject = { id: '', name: 'Unreadable requests', active: true };
+export const REQUESTS: Subject = { id: '', name: 'Requests without a project', active: true };
 
 const NO_ACTIVITY = new Activity();
 

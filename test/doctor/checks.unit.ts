@@ -297,7 +297,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     },
   'error lock: Process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z at http://127.0.0.1:8080, holds the data directory; no other collector can start there (these options name http://127.0.0.1:9000). If it should no longer run: kill 42. If it should, examine it with --port 8080':
     { askedPort: 9000 },
-  "error lock: A process that doesn't answer holds the data directory; no other collector can start there. Find it, and end it if it hangs: sudo ss -xlp | grep -F ' /data/viewlog.lock'":
+  "error lock: A process that doesn't answer holds the data directory; no other collector can start there. Find the process, and end it if it hangs: sudo ss -xlp | grep -F ' /data/viewlog.lock'":
     { ...NOT_RUNNING, holder: 'unresponsive', reply: undefined, status: {} },
   'error data directory: Can\'t open "/data" for writing: denied. ': inside({
     writing: new Error('denied'),
@@ -325,15 +325,15 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     proxied({ get: answer(502, { server: 'nginx' }), preflight: answer(502) }),
   "error url: https://views.example/view doesn't reach viewlog as /view: Nothing at /; views from pages don't arrive. Have the proxy pass the path on unchanged: viewlog help proxies":
     proxied({ get: problem('not-found', 'Nothing at /.') }),
-  "error url: https://views.example/view doesn't reach viewlog: no route; views from pages don't arrive. Check its name in the DNS, its certificate, the proxy and the firewall":
+  "error url: https://views.example/view doesn't reach viewlog: no route; views from pages don't arrive. Check the host name in the DNS, the certificate, the proxy and the firewall":
     proxied({ get: { failure: 'no route' }, preflight: { failure: 'no route' } }),
   "warning size: A body of 16 KiB doesn't reach viewlog: 413 from nginx; large views are lost. Have the proxy pass it on (nginx: client_max_body_size; Caddy: request_body, max_size)":
     proxied({ large: answer(413, { server: 'nginx' }) }),
   'warning projects file: "/data/projects.json" has 1 project, 0 active; every view is refused. viewlog activate 1 --data /data':
     { projects: reading('{"projects":[{"id":"1","active":false}]}') },
-  'warning data directory: "/data" doesn\'t exist; there are no views yet. viewlog creates it at its start, if permitted. Otherwise correct --data, or run: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data':
+  'warning data directory: "/data" doesn\'t exist; there are no views yet. viewlog creates the directory at its start, if it may. Otherwise correct --data, or run: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data':
     { disk: {} },
-  'warning free space: 8.0 GiB free, --min-free 64 MiB; lasts 7 days at the present rate; then every view is refused with 503. Delete views-*.ndjson of earlier days that you have shipped or copied, or use --keep-days':
+  'warning free space: 8.0 GiB free, --min-free 64 MiB; lasts 7 days at the current rate; then every view is refused with 503. Delete views-*.ndjson of earlier days that you have shipped or copied, or use --keep-days':
     inside({ bytesPerDay: 1024 * MiB }),
   "warning free space: Free disk space is unknown: statfs isn't permitted; --min-free is off. Start Deno with --allow-sys=statfs":
     inside({ fileSystem: undefined }),
@@ -377,9 +377,9 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     { ...NOT_RUNNING, listenFault: 'EADDRNOTAVAIL' },
   'error data directory: "/data/views-2026-11-22.ndjson" isn\'t a regular file, so today\'s views are refused. Move it away':
     inside({ isBlocked: true }),
-  'warning access: #4713 isn\'t allowed to ask what writes to "/data", so the doctor can\'t tell what runs. Run it as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data':
+  'warning access: #4713 isn\'t allowed to ask what writes to "/data", so the doctor can\'t tell what runs there. Run it as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data':
     DENIED,
-  'warning access: #4713 doesn\'t have the rights of #4711, who runs viewlog, so faults of "/data" can stay unseen. Run it as #4711: sudo':
+  'warning access: #4713 isn\'t #4711, the account that runs viewlog, so the doctor may miss faults in "/data". Run it as #4711: sudo':
     {
       ...DENIED,
       ...inside({ writing: errorOf('EACCES') }),
@@ -407,11 +407,11 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning cors: Another program answers preflights: 405 from nginx; browsers': proxied({
     preflight: answer(405, { server: 'nginx' }),
   }),
-  'warning view: A view of project 7 from https://a.example, in a body of 16 KiB, was refused with project-not-activated: No; views from pages are refused too. Find the code in: viewlog help trouble':
+  'warning view: A view of project 7 from https://a.example, in a body of 16 KiB, was refused with project-not-activated: No; views from pages may be refused too. Find the code in: viewlog help trouble':
     proxied({ project: '7', view: problem('project-not-activated', 'No.') }),
-  'warning overdue files: 1 file should have been removed by now. viewlog removes one day of each kind per hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson':
+  'warning overdue files: 1 file should have been removed by now. viewlog removes one day of view files and one of refused files per hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson':
     inside({ overdue: ['views-2026-01-01.ndjson'] }),
-  'warning write and sync: A write and sync take 51 ms (the slowest of 3: 200 ms); answers wait':
+  'warning write and sync: A write and sync take 51 ms (the slowest of 3: 200 ms); each 201 waits':
     inside({ writing: [51, 51, 200] }),
   'warning clock: The time is 2026-11-20T00:00:00Z, but there is "/data/views-2026-11-21.ndjson"; viewlog names files by the clock. Synchronise it: sudo timedatectl set-ntp true':
     { nowMs: Date.UTC(2026, 10, 20) },
@@ -433,9 +433,9 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     }),
   "error user: The data directory belongs to root, with mode 0750, and its files to #4711, who can't create files there. Which account should run viewlog, #4711 or another?":
     inside({ directory: { ...ROOTS, mode: 0o40750 } }),
-  "error user: The data directory belongs to root, with mode 0750. viewlog runs as #4711, who can't create files there: it can't begin the next day's file, or start again. The account that runs viewlog must own the directory, and have permission to write there: sudo chown -R 4711:4712 /data":
+  "error user: The data directory belongs to root, with mode 0750. viewlog runs as #4711, which can't create files there, so viewlog can't begin the next day's file or start again. The account that runs viewlog must own the directory, and have permission to write there: sudo chown -R 4711:4712 /data":
     givenAway('running'),
-  'error user: The data directory belongs to root, with mode 0750. viewlog last ran as #4711, who':
+  'error user: The data directory belongs to root, with mode 0750. viewlog last ran as #4711, which':
     givenAway('last start'),
   'warning user: The data directory belongs to root, so viewlog would run as root. If a service should run it, give the directory to its account first: chown -R ACCOUNT /data':
     {
@@ -560,7 +560,7 @@ it('names the version of a running collector whose state it cannot read', () => 
   const facts = shown(sceneOf({}, 9));
   const status = { ...facts.status!, overview: overview as unknown as StatusModel };
   expect(told({ ...facts, status })).toStrictEqual([
-    `warning refusals: viewlog 0.0.9 is running, and this doctor (${BUILD}) can't read all that it shows. Look at http://127.0.0.1:8081/status.txt`,
+    `warning refusals: viewlog 0.0.9 is running, and this doctor (${BUILD}) can't read its whole status. Look at http://127.0.0.1:8081/status.txt`,
   ]);
 });
 
@@ -576,7 +576,7 @@ it('says that a large disk lasts for years, without a number of days', () => {
     ({ check }) => check === 'free space',
   )!;
   expect(what).toBe(
-    '8.0 GiB free, --min-free 64 MiB; lasts more than 10 years at the present rate',
+    '8.0 GiB free, --min-free 64 MiB; lasts more than 10 years at the current rate',
   );
 });
 

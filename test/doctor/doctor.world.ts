@@ -26,7 +26,7 @@ describe.skipIf(!isRoot)('the doctor', () => {
     const data = installation();
     fs.chmodSync(data, 0o755);
     const own = await doctorAs(SERVICE, data);
-    const line = '0 ok user: #4711 owns the data directory, so viewlog runs as #4711';
+    const line = '0 ok user: #4711 owns the data directory, so viewlog should run as #4711';
     expect(own.outcome('user')).toBe(line);
     expect(own.line('data directory')).toMatch(/^ok /);
     expect(namesIn(data)).toStrictEqual(['projects.json']);
@@ -34,7 +34,7 @@ describe.skipIf(!isRoot)('the doctor', () => {
     for (const [mode, as] of [
       [
         0o755,
-        /have the rights of #4711, who runs viewlog, so .*Run it as #4711: sudo setpriv --reuid=4711 /,
+        /isn't #4711, the account that runs viewlog, so .*Run it as #4711: sudo setpriv --reuid=4711 /,
       ],
       [0o700, /isn't allowed to ask what .*Run it as #4711: sudo setpriv --reuid=4711 /],
     ] as const) {

@@ -120,7 +120,7 @@ const activated = (id: string, isListed: boolean) => async (place: Place) => {
   await place.starts();
   for (let i = 0; i < 3; i++) expect(await place.send({ p: id })).toBe(403);
   const told = await place.pageThatSays(/project not activated|Unlisted ids that send views:/);
-  const command = commandBelow(told, /if it is one of your sites, activate it/);
+  const command = commandBelow(told, /activate the project if the site is yours/);
   await edits(place, command);
   await accepted(place, { p: id });
   if (isListed) await isFixed(place);
@@ -380,7 +380,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const told = await place.pageThatSays(/^viewlog can't read 1 file of refused views:/m);
       const replay = ['replay', refused, ...place.files, '--to', place.address];
       commandIn((await place.viewlog(replay)).text, /permission denied; run: (.*chgrp .*)/);
-      const opens = commandBelow(told, /To let it read and write:/);
+      const opens = commandBelow(told, /To let viewlog read and write them:/);
       await works(place, opens, [refused], asRoot(place));
       await place.pageThatSays(/^(?![^]*can't read)/);
     },
@@ -465,7 +465,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const lost = await place.pageThatSays(/not found \(There is nothing at \/sub\/view\)/);
       await works(place, commandBelow(lost, /a proxy changes the path:/));
       for (let i = 0; i < 3; i++) await sendHalf(place);
-      const told = await place.pageThatSays(/^Unreadable requests/m);
+      const told = await place.pageThatSays(/^Requests without a project/m);
       expect(told).toMatch(/ended after 9 bytes[^]*nginx: client_max_body_size 80k/);
       const command = commandBelow(told, /the address that pages post to:/);
       const url = command.replace(/https:\/\/views\.example\.com/, place.address);

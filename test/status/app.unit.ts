@@ -173,7 +173,10 @@ describe('/arriving', () => {
     const scene = new Scene([{ id: '1' }]);
     scene.refuse(20, { code: 'malformed-json' });
     const ask = arriving(scene);
-    expect(await ask()).toStrictEqual([503, 'Unreadable requests: all refused (malformed json)']);
+    expect(await ask()).toStrictEqual([
+      503,
+      'Requests without a project: all refused (malformed json)',
+    ]);
     expect((await ask('?project=1'))[0]).toBe(200);
   });
 
@@ -297,7 +300,9 @@ it('a collector logs the start of each cause, with its fix, and its end, at most
   scene.nowMs += 2 * HOUR_MS;
   expect(look()).toStrictEqual([]);
   scene.refuse(3, { code: 'malformed-json' });
-  expect(look()).toStrictEqual([expect.stringMatching(/^warn: Unreadable requests: all 3 /)]);
+  expect(look()).toStrictEqual([
+    expect.stringMatching(/^warn: Requests without a project: all 3 /),
+  ]);
 });
 
 it('a collector logs the fix of the most frequent cause, even if a rarer one has begun and ended', () => {

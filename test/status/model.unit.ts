@@ -142,8 +142,8 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
     scene.refuse(128, { code: 'malformed-json' }, MOVED, `{"p":"1",${' '.repeat(2000)}"pid"`);
     scene.refuse(250, { code: 'not-found' });
     scene.refuse(250, { code: 'method-not-allowed' });
-    expect(scene.text()).toBe(`Unreadable requests: 71% of all requests (arrived cut off)
-Unreadable requests: 134 of 188 requests of the last hour, since ${at('14:00')}.
+    expect(scene.text()).toBe(`Requests without a project: 71% of all requests (arrived cut off)
+Requests without a project: 134 of 188 requests of the last hour, since ${at('14:00')}.
   134 requests in 24 hours, the latest at ${at('14:03')} from ${MOVED}: arrived cut off.
   The latest body ended after 2,014 bytes. If a proxy limits the size or time of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body). To test the proxy, with the address that pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
@@ -157,7 +157,7 @@ Unreadable requests: 134 of 188 requests of the last hour, since ${at('14:00')}.
     expect(headlineOf(scene.model())[0]).toBe('amber');
     scene.nowMs += 2 * HOUR_MS;
     scene.refuse(1, { code: 'malformed-json' }, MOVED, '{"p":1,} ');
-    const broken = 'Unreadable requests: all refused (malformed json)';
+    const broken = 'Requests without a project: all refused (malformed json)';
     expect(headlineOf(scene.model())).toStrictEqual(['amber', broken]);
   });
 
@@ -179,8 +179,8 @@ Unreadable requests: 134 of 188 requests of the last hour, since ${at('14:00')}.
     expect(scene.text()).toBe('Views are arriving: 1 of 2 projects');
     const detail = 'There is nothing at /views; send views to /view.';
     scene.refuse(9, { code: 'not-found', detail }, MOVED);
-    expect(scene.text()).toBe(`Unreadable requests: 90% of all requests (not found)
-Unreadable requests: 9 of 10 requests of the last hour, since ${at('14:01')}.
+    expect(scene.text()).toBe(`Requests without a project: 90% of all requests (not found)
+Requests without a project: 9 of 10 requests of the last hour, since ${at('14:01')}.
   9 requests in 24 hours, the latest at ${at('14:01')} from ${MOVED}: not found (There is nothing at /views).
   Have the pages send to /view. If they do, a proxy changes the path:
     ${VIEWLOG} help proxies
@@ -197,7 +197,7 @@ Unreadable requests: 9 of 10 requests of the last hour, since ${at('14:01')}.
       /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views of the last hour refused, 32 of them for fixed causes, since/,
     );
     scene.around = { store: { unavailable: 'x' } };
-    const why = 'because nothing could be stored, or for fixed causes';
+    const why = 'during an outage or for fixed causes';
     expect(scene.text()).toContain(
       `Aurora: 34 of 45 views of the last hour refused, 32 of them ${why}`,
     );
@@ -241,7 +241,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     const scene = sceneOf({ files: { closedDirectory, refusedDays }, fault });
     scene.refuse(9, moved, MOVED);
     const title =
-      "The data directory belongs to root, with mode 0750. viewlog runs as #4711, who can't create files there: it can't begin the next day's file, or start again.";
+      "The data directory belongs to root, with mode 0750. viewlog runs as #4711, which can't create files there, so viewlog can't begin the next day's file or start again.";
     expect(scene.text().split('\n').slice(1, 4)).toStrictEqual([
       title,
       '  The account that runs viewlog must own the directory, and have permission to write there:',
@@ -290,7 +290,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     expect(scene.text()).toBe(`Project 1: 87% refused (rate limited)
 Project 1: 130 of 150 views of the last hour refused, since ${at('14:00')}.
   130 views in 24 hours, the latest at ${at('14:00')} without an Origin: rate limited.
-  ${limit}, and 150 were sent in the busiest full minute. Unless this is a flood, raise the limit to twice that:
+  ${limit}, and 150 were sent in the busiest full minute. Unless this is a flood, raise the limit to twice that rate:
     ${VIEWLOG} activate 1 ${FILES} --max-views-per-minute 300
   130 not stored: viewlog stores no views over a project's limit.`);
     scene.list({ id: '1', maxViewsPerMinute: 300 }, { id: '2' });
@@ -336,10 +336,10 @@ Aurora: the only view of the last hour refused, since ${at('14:00')}.
   1 view in 24 hours, the latest at ${at('14:00')} without an Origin: origin not allowed.
   Send views from a browser, or with an Origin header, which a proxy must pass on. To test the proxy, with the address that pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
-  1 is stored. A replay wouldn't help: they were sent without an Origin.
+  1 is stored. A replay wouldn't help: without an Origin, they would be refused again.
 Project 3 (inactive, but still sending): all 99 views of the last hour refused, since ${at('14:00')}.
   99 views in 24 hours, the latest at ${at('14:01')} from ${MOVED}: project not activated.
-  Remove the script from its pages or, if it is one of your sites, activate it:
+  Remove the script from this project's pages, or activate the project if the site is yours:
     ${VIEWLOG} activate 3 ${FILES}
   99 are stored. Then send them again:`);
     expect(scene.text()).toContain('Send less, or start viewlog with --max-view 64KiB.');
@@ -386,7 +386,7 @@ To get the first view
     const scene = sceneOf({ files: { overdue }, isStopping: true, store: { freeBytes: 65 * MiB } });
     expect(scene.text()).toBe(`Views are arriving: 1 of 2 projects
 2 files should have been removed by now.
-  viewlog removes one day of each kind per hour. To remove the oldest now:
+  viewlog removes one day of view files and one of refused files per hour. To remove the oldest now:
     rm /data/views-2026-01-01.ndjson /data/refused-2026-01-02.ndjson
 viewlog is about to stop, and accepts views until then.
 Free disk space is close to --min-free (64 MiB); refused views are no longer stored`);
@@ -421,7 +421,7 @@ it('an unlisted id is shown until it is activated, with the command for its refu
   expect(scene.whole()).toContain(`Unlisted ids that send views:
 77
   9 views in 24 hours, the latest at ${at('14:00')} from https://x.example: project not activated.
-  Remove the script from its pages or, if it is one of your sites, activate it:
+  Remove the script from this project's pages, or activate the project if the site is yours:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example${again}1000010
 `);
   // No command allows an odd Origin.
@@ -452,7 +452,7 @@ ${at('14:00:02')}  Aurora  /page (3 times)
 ${at('14:00:00')}  Project 2  /page
 
 Last 20 refusals
-${at('14:00:06')}  Unreadable request  arrived cut off
+${at('14:00:06')}  Request without a project  arrived cut off
 ${at('14:00:05')}  Aurora  origin not allowed, from https://b.example
 ${at('14:00:04')}  Aurora  origin not allowed, from ${MOVED} (2 times)
 `);
@@ -558,7 +558,7 @@ describe('what happened to refused views:', () => {
     scene.refuse(9, moved, MOVED);
     expect(scene.text().split('\n').slice(1, 4)).toStrictEqual([
       `viewlog can't read 1 file of refused views: "${path}" belongs to root.`,
-      '  To let it read and write:',
+      '  To let viewlog read and write them:',
       `    sudo chgrp 4712 ${path} && sudo chmod g+rw ${path}`,
     ]);
     expect(scene.text()).toMatch(
@@ -580,7 +580,7 @@ describe('what happened to refused views:', () => {
     const scene = sceneOf({ store });
     scene.refuse(9, { code: 'storage-unavailable', project: '1' });
     expect(scene.text()).toContain(
-      '\n  9 views of the last 24 hours not stored: viewlog could store nothing.',
+      "\n  9 views of the last 24 hours not stored: viewlog couldn't store views.",
     );
   });
 });
@@ -617,7 +617,9 @@ Aurora: fixed (origin not allowed), since ${at('14:00')}. Still refused (rate li
   scene.refuse(4, { code: 'unsupported-media-type' });
   scene.accept(41, '1', 5_000);
   scene.refuse(1, { code: 'malformed-json' });
-  expect(scene.text()).toMatch(/\nUnreadable requests: fixed \(.*type\), [^]* 4 not stored: /);
+  expect(scene.text()).toMatch(
+    /\nRequests without a project: fixed \(.*type\), [^]* 4 not stored: /,
+  );
 });
 
 it.each([
@@ -674,7 +676,7 @@ it('advises a limit by the busiest full minute of what it accepted and refused',
   // The current minute doesn't count until it is over.
   scene.refuse(30, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
   expect(scene.text()).toContain(
-    `Its limit is 5 views per minute, and 6 were sent in the busiest full minute. Unless this is a flood, raise the limit to twice that:
+    `Its limit is 5 views per minute, and 6 were sent in the busiest full minute. Unless this is a flood, raise the limit to twice that rate:
     ${VIEWLOG} activate 1 ${FILES} --max-views-per-minute 12`,
   );
 });
