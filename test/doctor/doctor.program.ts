@@ -189,7 +189,7 @@ describe('the doctor with --url', () => {
     expect(line('url')).toBe(`ok url: ${url}/view reaches viewlog`);
     expect(line('cors')).toBe('ok cors: Preflights are granted, and pages can read answers');
     expect(line('size')).toBe(
-      "ok size: A body of 16 KiB isn't refused; with --project, a view shows whether one arrives whole",
+      "ok size: A body of 16 KiB isn't refused; with --project, the doctor also tests whether such a body arrives whole",
     );
     const metrics = await viewlog.metrics();
     expect(sumOf(metrics, 'viewlog_views_received_total')).toBe(1);
