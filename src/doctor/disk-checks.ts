@@ -74,7 +74,7 @@ export const checkUser = inside((seen, { of, source }) => {
   }
   const whose = `The data directory belongs to ${userName(directory.uid)}`;
   if (account?.uid === 0 && source === 'options') {
-    const fix = `If a service should run it, give the directory to its account first: chown -R ACCOUNT ${of.data}`;
+    const fix = 'If a service should run it, first give its account the directory and all in it';
     return [warning(`${whose}, so viewlog would run as root`, fix)];
   }
   if (account !== undefined) {

@@ -437,7 +437,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     givenAway('running'),
   'error user: The data directory belongs to root, with mode 0750. viewlog last ran as #4711, which':
     givenAway('last start'),
-  'warning user: The data directory belongs to root, so viewlog would run as root. If a service should run it, give the directory to its account first: chown -R ACCOUNT /data':
+  'warning user: The data directory belongs to root, so viewlog would run as root. If a service should run it, first give its account the directory and all in it':
     {
       ...inside({ directory: { ...ROOTS, mode: 0o40750 }, files: [ROOTS] }),
       source: 'options',
