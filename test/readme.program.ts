@@ -1,7 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { TOPICS } from '../src/manual/pages.ts';
 import { blocksOf, read, ROOT } from './support/documents.ts';
+import { tempDir } from './support/temp-dir.ts';
 import { run, startViewlog } from './support/viewlog.ts';
+import { MINIMAL_VIEW } from './support/views.ts';
 
 // The README's examples, against the program.
 
@@ -42,4 +45,23 @@ describe("the README's first view", () => {
     const { stdout } = await run(args, { input: body });
     expect(stdout).toBe('201: the view would be stored, for project 1000001\n');
   });
+});
+
+it("the README's site of your own sends views, and no other site does", async () => {
+  const { text = '' } = blocksOf(README).find((block) => block.text.includes(' snippet ')) ?? {};
+  const commands = text.replace('npm start\n', '');
+  const HOME = tempDir();
+  const env = { PATH: process.env['PATH'], HOME };
+  const printed = execFileSync('sh', ['-ec', commands], {
+    cwd: ROOT,
+    env,
+    encoding: 'utf8',
+    stdio: 'pipe',
+  });
+  expect(printed).toMatch(/<script>.*="2000002",.*fetch\("http:\/\/127\.0\.0\.1:8080\/view",/);
+  const viewlog = await startViewlog({ data: `${HOME}/viewlog-data` });
+  const statusFrom = async (origin: string): Promise<number> =>
+    (await viewlog.post({ ...MINIMAL_VIEW, p: '2000002' }, { origin })).status;
+  expect(await statusFrom('http://localhost:3000')).toBe(201);
+  expect(await statusFrom('http://localhost:3001')).toBe(403);
 });

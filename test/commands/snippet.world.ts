@@ -742,7 +742,7 @@ const PEOPLE: Person[] = [
     host,
     steps: openAndHear,
     stored: [],
-    saw: 'is off: local page',
+    saw: 'is off: no data-local',
   })),
   {
     did: 'is the developer at a file',
@@ -751,7 +751,7 @@ const PEOPLE: Person[] = [
       return said(v);
     },
     stored: [],
-    saw: 'is off: local page',
+    saw: 'is off: no data-local',
   },
   ...['0.30000000000000004.test', '127.0.0.1.test'].map((host): Person => ({
     did: `opened a page of ${host}`,

@@ -213,7 +213,7 @@ interface NavigationEvent extends Event {
           ? 'bot'
           : /^(127[.\d]+|[0.]*)$|^\[::|\blocalhost\.?$/.test(where.hostname) &&
             browser[key].local == null &&
-            'local page';
+            'no data-local';
     // A promise, so that a view that JSON can't express doesn't stop the router that sends it.
     globals.viewlog = async (view?: ByHand) => why || whenShown(() => begin(0, view));
     // oxlint-disable-next-line no-console -- the page's developer looks there
