@@ -26,24 +26,34 @@ const check = (program: string, ...args: string[]): string =>
 
 it('the block for a Caddyfile is the one that viewlog prints', async () => {
   const dense = (text: string): string => text.replace(/^\s+/gm, '');
-  expect(dense(await exampleOf('caddy'))).toContain(dense(block('proxies', 'caddy')));
+  const printed = dense(await exampleOf('caddy'));
+  expect(printed).toContain(dense(block('proxies', 'caddy', '# Views wait')));
+  const own = block('proxies', 'caddy', 'views.example.com').replace(/^.*\n|}\n$/g, '');
+  expect(printed.replace(/^#.*\n/gm, '')).toContain(dense(own));
 });
 
-it.skipIf(!isHere('/usr/sbin/nginx'))('nginx accepts a cluster behind HTTPS', async () => {
+const behindHttps = 'nginx accepts a cluster behind HTTPS, beside a host of its own';
+it.skipIf(!isHere('/usr/sbin/nginx'))(behindHttps, async () => {
   const dir = tempDir();
   const files = `-keyout ${dir}/key.pem -out ${dir}/certificate.pem`;
   const request = `req -x509 -newkey rsa:2048 -nodes -subj /CN=www.example.com ${files}`;
   check('openssl', ...request.split(' '));
-  const https = block('proxies', 'nginx', 'ssl_certificate')
-    .replace(/\S+\.key/, `${dir}/key.pem`)
-    .replace(/\S+\.pem(?=;)/, `${dir}/certificate.pem`);
+  const tlsOf = (host: string): string =>
+    block('proxies', 'nginx', `${host}.pem`)
+      .replace(/\S+\.key/, `${dir}/key.pem`)
+      .replace(/\S+\.pem(?=;)/, `${dir}/certificate.pem`);
+  const https = tlsOf('www.example.com');
+  const own = tlsOf('views.example.com');
   const upstream = block('cluster', 'nginx', '10.0.0.12');
-  const site = (await exampleOf('nginx'))
-    .replace('    listen 80;\n', https)
-    .replace(/^upstream.*?^}\n/ms, upstream);
-  for (const part of [https, upstream]) expect(site).toContain(part);
+  const printed = await exampleOf('nginx');
+  const site = printed.replace('    listen 80;\n', https).replace(/^upstream.*?^}\n/ms, upstream);
+  const ownSite = printed
+    .replace(/^ {4}listen .*? root .*?\n/ms, own)
+    .replace(/^.*?(?=^server)/ms, '');
+  for (const part of [https, upstream, own]) expect(site + ownSite).toContain(part);
+  expect(ownSite).not.toContain('root');
   const redirect = block('proxies', 'nginx', 'return 301');
-  const around = `pid ${dir}/pid; events {} http { ${site} ${redirect} }`;
+  const around = `pid ${dir}/pid; events {} http { ${site} ${ownSite} ${redirect} }`;
   const config = fileOf('nginx.conf', around);
   check('/usr/sbin/nginx', ...`-t -q -p ${dir} -e stderr -c ${config}`.split(' '));
 });
