@@ -177,6 +177,8 @@ describe('viewlog help', () => {
     ['change options', 'running', '## Change options of the unit'],
     ['chown', 'security', '## Permissions'],
     ['limit', 'trouble', '## 429'],
+    ['cron', 'looking', '## A weekly report by cron'],
+    ['weekly', 'looking', '## A weekly report by cron'],
   ])('%s leads to its section of %s: %s', async (word, topic, heading) => {
     const { code, stdout } = await run(['help', word]);
     expect([code, stdout.split('\n')[0]]).toStrictEqual([0, heading]);
