@@ -47,8 +47,11 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   limit: '429',
   dnt: 'consent',
   gpc: 'consent',
+  logrotate: 'rotation',
   proxy: 'proxies',
+  restore: 'backups',
   'reverse proxy': 'proxies',
+  rotate: 'rotation',
   service: 'systemd',
 };
 

@@ -177,6 +177,10 @@ describe('viewlog help', () => {
     ['change options', 'running', '## Change options of the unit'],
     ['chown', 'security', '## Permissions'],
     ['limit', 'trouble', '## 429'],
+    ['rotation', 'shipping', '## Rotation and half lines'],
+    ['rotate', 'shipping', '## Rotation and half lines'],
+    ['logrotate', 'shipping', '## Rotation and half lines'],
+    ['half line', 'shipping', '## Rotation and half lines'],
     ['cron', 'looking', '## A weekly report by cron'],
     ['weekly', 'looking', '## A weekly report by cron'],
   ])('%s leads to its section of %s: %s', async (word, topic, heading) => {
