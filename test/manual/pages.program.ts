@@ -181,6 +181,8 @@ describe('viewlog help', () => {
     ['rotate', 'shipping', '## Rotation and half lines'],
     ['logrotate', 'shipping', '## Rotation and half lines'],
     ['half line', 'shipping', '## Rotation and half lines'],
+    ['backup', 'running', '## Backups'],
+    ['restore', 'running', '## Backups'],
     ['cron', 'looking', '## A weekly report by cron'],
     ['weekly', 'looking', '## A weekly report by cron'],
   ])('%s leads to its section of %s: %s', async (word, topic, heading) => {
