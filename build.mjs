@@ -125,7 +125,7 @@ const { outputFiles, metafile } = await build({
   // Smaller, but with the lines and names that a stack trace needs.
   minifyWhitespace: true,
   minifySyntax: true,
-  lineLimit: 120,
+  lineLimit: 160,
   logLevel: 'warning',
   plugins: [shortNames, without],
   format: 'esm',

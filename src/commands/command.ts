@@ -125,7 +125,9 @@ export async function readAccess(cause: unknown, asOwner: AsOwner): Promise<stri
   // In another user's directory, viewlog doesn't run as root. Deno may not reveal this user.
   const uid = ownUid() ?? (owner.uid === keeper?.uid ? undefined : keeper?.uid);
   const own = uid === undefined ? undefined : [owner, keeper].find((one) => one?.uid === uid);
-  return own ? fixText(accessFix(absolute(path), 'r', own)) : asOwner(owner);
+  // viewlog adds to the latest file of refused views.
+  const what = path.includes('/refused-') ? 'rw' : 'r';
+  return own ? fixText(accessFix(absolute(path), what, own)) : asOwner(owner);
 }
 
 function selfOf(

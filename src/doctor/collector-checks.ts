@@ -164,7 +164,7 @@ function otherListener(
   { hasSudo }: Installation,
 ): Verdict {
   const fix = commands.freePort(portOf(address), hasSudo);
-  return error(`${who} answers at ${address}: ${why}; viewlog can't listen there`, fix);
+  return error(`${who} has the port of ${address}: ${why}; viewlog can't listen there`, fix);
 }
 
 /** Checks that views are accepted, by `/readyz` and the status page. */

@@ -36,8 +36,8 @@ export function checkAccess({ isOutsider, ownUid, holder, source, of }: Facts): 
   const what =
     holder === 'unknown' && source !== 'running'
       ? `${who} isn't allowed to ask what writes to "${of.data}", so the doctor can't tell what runs there`
-      : `${who} isn't ${owner.name}, the account that runs viewlog, so the doctor may miss faults in ` +
-        `"${of.data}"`;
+      : `${who} isn't ${owner.name}, ${source === 'options' ? 'who owns the files' : 'the account that runs viewlog'}, ` +
+        `so the doctor may miss faults in "${of.data}"`;
   const run = commands.runAs(owner, of, commands.doctor({ ...of, owners: {} }));
   return [warning(what, run.replace(/^r/, 'R'))];
 }

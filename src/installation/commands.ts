@@ -255,23 +255,33 @@ export const fixText = ({ words, command }: AccessFix): string =>
 
 /**
  * Returns how to let an account, by default viewlog's own, read (`r`) or write a file.
- * @param used the data directory in which the account has worked until now.
+ * @param data the data directory, if it is known; the lock is always in one.
+ * @param wasUsed true: the account has worked in the directory until now.
  */
 export function accessFix(
   path: string,
   what: 'r' | 'rw',
   account: Owner | undefined = ownAccount() ?? lockOwner(dirname(path)),
-  used?: string,
+  data = basename(path) === 'viewlog.lock' ? dirname(path) : undefined,
+  wasUsed = false,
 ): AccessFix {
   const verb = what === 'r' ? 'read' : 'write';
   if (account === undefined) return { words: `let the user that runs viewlog ${verb} it` };
   const { name } = account;
-  const data = dirname(path);
-  const [file, directory] = [path, data].map((one) => orElse(() => fs.statSync(one), undefined));
+  const [file, directory] = [path, dirname(path)].map((one) =>
+    orElse(() => fs.statSync(one), undefined),
+  );
   const isTaken = directory?.uid !== account.uid;
-  if (isTaken && directory !== undefined && used === data) {
-    const command = giveBack({ data, hasSudo: isInstalled('sudo') }, account);
-    return { words: `give "${data}" back to ${name}`, command };
+  if (isTaken && directory !== undefined && data === dirname(path)) {
+    const hasSudo = isInstalled('sudo');
+    if (wasUsed) {
+      const command = giveBack({ data, hasSudo }, account);
+      return { words: `give "${data}" back to ${name}`, command };
+    }
+    // The directory may be another installation's. Root can see all of it.
+    const program = programWords([data], [data]);
+    const command = asRoot(viewlog({ program }, ['doctor'], { data }), hasSudo);
+    return { words: 'ask the doctor', command };
   }
   const closed = closedTo(account, path);
   if (closed !== undefined) return { words: `${name} can't enter "${closed}"` };

@@ -59,9 +59,8 @@ export async function followProjects(settings: FollowSettings, log: Log) {
 async function readOwn(path: string, data?: string, last?: Reading): Promise<Reading> {
   const reading = await readProjectsFile(path, last);
   if (reading === last || errnoOf(reading.content) !== 'EACCES') return reading;
-  // At a start, the directory may be another installation's.
-  const used = last && data && absolute(data);
-  return { ...reading, access: accessFix(absolute(path), 'r', undefined, used) };
+  const [file, dir] = [absolute(path), data && absolute(data)];
+  return { ...reading, access: accessFix(file, 'r', undefined, dir, last !== undefined) };
 }
 
 /** Returns what happened to the list, for the log. */

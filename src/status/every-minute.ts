@@ -91,7 +91,8 @@ export class RefusalLog {
     const isKnown = begun?.[1].remedy.kind !== 'raise-limit' || begun[1].remedy.sent !== undefined;
     if (begun && isRefused(then) && isKnown && nowMs - last.beganMs >= HOUR_MS) {
       last = { ...last, beganMs: nowMs, causes: new Set(causes.keys()) };
-      const what = `${who}: ${problemWords(then)} (${[...causes.keys()].join(', ')})`;
+      const whole = { ...then, accepted: judged.accepted };
+      const what = `${who}: ${problemWords(whole)} (${[...causes.keys()].join(', ')})`;
       this.#log.warn(`${what}. ${this.#fixFor(begun[1])}`);
     }
     const left = new Set(open.map(labelOf).filter((cause) => last.causes.has(cause)));

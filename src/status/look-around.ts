@@ -38,7 +38,7 @@ export async function lookAround(dir = '', keepDays: KeepDays, nowMs: number, ac
     viewDays,
     /** The days of the files of refused views. */
     refusedDays: daysOf('refused'),
-    /** The files of refused views that the account can't read, with their owners. */
+    /** Files of refused views that the account can't read, or add to, with their owners. */
     closedFiles: await closedFiles(
       daysOf('refused').map((day) => `${dir}/${fileNameOf('refused', day)}`),
       account,
@@ -51,7 +51,8 @@ export async function lookAround(dir = '', keepDays: KeepDays, nowMs: number, ac
 async function closedFiles(paths: readonly string[], account: Owner | undefined) {
   const files = paths.map(async (path) => {
     const stats = account && (await fs.stat(path).catch(() => undefined));
-    const isClosed = stats !== undefined && !isPermitted(account!, stats, READ);
+    const bits = path === paths.at(-1) ? READ | WRITE : READ;
+    const isClosed = stats !== undefined && !isPermitted(account!, stats, bits);
     return isClosed ? [{ path, owner: ownerIn(stats) }] : [];
   });
   return (await Promise.all(files)).flat();

@@ -73,7 +73,6 @@ export type LatestRefusal = ReturnType<typeof latestRefusals>[number];
 const ROWS_MAX = 200;
 const PROBLEMS_MAX = 10;
 const UNLISTED_MAX = 20;
-const LATEST_ROWS_MAX = 10;
 const URL_LENGTH_MAX = 200;
 
 /** The listed projects; only those that the page shows are retained. */
@@ -190,7 +189,7 @@ function combined<T extends { atMs: number; count: number }>(items: readonly T[]
     if (first === undefined) byKey.set(key, { ...item, atMs } as T);
     else first.count += 1;
   }
-  return [...byKey.values()].slice(0, LATEST_ROWS_MAX);
+  return [...byKey.values()];
 }
 
 /** Red before amber, active projects before inactive ones, then by the number of lost views. */

@@ -127,7 +127,7 @@ function closedFilesNotices({ closedFiles, installation: of }: StatusModel): Not
   if (first === undefined || account === undefined) return [];
   const { path, owner } = first;
   const same = closedFiles.filter((one) => one.owner.uid === owner.uid);
-  const title = `viewlog can't read ${plural(same.length, 'file')} of refused views: "${printable(path, Infinity)}" belongs to ${owner.name}.`;
+  const title = `viewlog can't use ${plural(same.length, 'file')} of refused views: "${printable(path, Infinity)}" belongs to ${owner.name}.`;
   const command = commands.grant(
     account,
     same.map((one) => one.path),
@@ -189,7 +189,7 @@ export function spaceStep(
   }
   if (missingBytes > 0) {
     const needed =
-      minFreeBytes > 0 ? `. viewlog needs ${formatRoundedSize(missingBytes)} more` : '';
+      minFreeBytes > 0 ? `. viewlog needs ${Math.ceil(missingBytes / MiB)} MiB more` : '';
     const text =
       `Free space: ${formatRoundedSize(freeBytes)}${needed}: ` +
       'delete views-*.ndjson of earlier days that you have shipped or copied, ' +
@@ -264,7 +264,8 @@ function reasonSteps(
     sample.origin === undefined ? 'without an Origin' : `from ${printable(sample.origin)}`;
   const what = `${views} in 24 hours, the latest at ${at(lastMs)} ${from}: ${whyOf(sample)}.`;
   const isRecovering = isOpen(reason) && acceptedSince > 0 && nowMs - lastMs >= CALM_MS;
-  const calm = `None refused for ${formatDuration(nowMs - lastMs)}, and ${formatCount(acceptedSince)} accepted since.`;
+  const since = kind === 'requests' ? 'named a project since' : 'accepted since';
+  const calm = `None refused for ${formatDuration(nowMs - lastMs)}, and ${formatCount(acceptedSince)} ${since}.`;
   return [
     { text: isRecovering ? `${what} ${calm}` : what },
     ...arrivedSteps(sample),
@@ -310,7 +311,8 @@ function fateSteps({ sample, remedy, fixedMs, fate }: JudgedReason, of: Installa
   const them = stored === 1 ? 'it' : 'them';
   const again = `${isFixed ? 'To' : 'Then'} send ${them} again:`;
   const still = `${these(stored)} stored${resent > 0 ? ', but not sent again yet' : ''}.`;
-  const isGone = of.data !== undefined && days.length === 0;
+  // A directory that viewlog can't enter may still have the file.
+  const isGone = of.data !== undefined && days.length === 0 && fate.obstacle !== 'directory';
   const steps: Step[] = resent > 0 ? [{ text: `${formatCount(resent)} sent again.` }] : [];
   const obstructed = obstructionOf(remedy, fate, of);
   const names = days.map((day) => fileNameOf('refused', day));

@@ -310,9 +310,9 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     inside({ fileSystem: { ...DISK, hasInodes: false } }),
   'error free space: 57 MiB free, --min-free 64 MiB; every view is refused with 503. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.':
     inside({ fileSystem: { ...DISK, freeBytes: 57 * MiB, sizeBytes: 60 * MiB } }),
-  "error collector: Another program answers at http://127.0.0.1:8080: no answer in 5 s; viewlog can't listen there. Find it and stop it, or choose another address: sudo ss -ltnp 'sport = :8080'":
+  "error collector: Another program has the port of http://127.0.0.1:8080: no answer in 5 s; viewlog can't listen there. Find it and stop it, or choose another address: sudo ss -ltnp 'sport = :8080'":
     { reply: { failure: 'no answer in 5 s' }, status: STATUS },
-  'error health: Another program answers at http://127.0.0.1:8081: 200 from x/1; viewlog': {
+  'error health: Another program has the port of http://127.0.0.1:8081: 200 from x/1; viewlog': {
     status: { ...STATUS, reply: answer(200, { server: 'x/1' }) },
   },
   "error health: Not ready: about to stop. If it shouldn't stop, restart it": shown(
@@ -359,19 +359,19 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   // The process runs in a container, and another viewlog on this machine.
   'warning health: Another viewlog answers at http://127.0.0.1:8081; it is unknown whether views are accepted. ':
     { status: { address: STATUS.address, another: {} } },
-  "error health: The status server of another viewlog answers at http://127.0.0.1:8081: no process holds the data directory; viewlog can't listen there. Find it and stop it, or choose another address: sudo ss":
+  "error health: The status server of another viewlog has the port of http://127.0.0.1:8081: no process holds the data directory; viewlog can't listen there. Find it and stop it, or choose another address: sudo ss":
     {
       ...NOT_RUNNING,
       reply: undefined,
       status: { address: STATUS.address, another: {} },
     },
-  'error health: The status server of another viewlog answers at http://127.0.0.1:8081: it writes to "/other"; viewlog can\'t listen there. Find':
+  'error health: The status server of another viewlog has the port of http://127.0.0.1:8081: it writes to "/other"; viewlog can\'t listen there. Find':
     {
       ...NOT_RUNNING,
       reply: undefined,
       status: { address: STATUS.address, another: { data: '/other' } },
     },
-  "error collector: Another viewlog answers at http://127.0.0.1:8080: no process holds the data directory; viewlog can't listen there. Find it and stop it, or choose another address: sudo ss":
+  "error collector: Another viewlog has the port of http://127.0.0.1:8080: no process holds the data directory; viewlog can't listen there. Find it and stop it, or choose another address: sudo ss":
     { ...NOT_RUNNING, reply: VIEWLOG },
   "error collector: viewlog can't listen at http://127.0.0.1:8080: EADDRNOTAVAIL. Choose an address of this":
     { ...NOT_RUNNING, listenFault: 'EADDRNOTAVAIL' },

@@ -119,7 +119,7 @@ describe('the doctor beside a running collector', () => {
     const { code, line } = await doctor(installation(), of(viewlog));
     expect([code, line('collector')]).toStrictEqual([
       78,
-      expect.stringContaining(`error collector: Another viewlog answers at ${viewlog.url}: `),
+      expect.stringContaining(`error collector: Another viewlog has the port of ${viewlog.url}: `),
     ]);
     expect(line('health')).toContain(`at ${viewlog.statusUrl}: it writes to "${viewlog.data}"; `);
   });

@@ -145,13 +145,18 @@ it('gives the data directory back if another account has got all of it', () => {
   chmodSync(dir, 0o755);
   const file = `${dir}/projects.json`;
   writeFileSync(file, '{}');
-  const fix = (used?: string) => commands.accessFix(file, 'r', SERVICE, used).command;
+  const fix = (data?: string, wasUsed = true) =>
+    commands.accessFix(file, 'r', SERVICE, data, wasUsed).command;
   expect(fix(dir)).toMatch(new RegExp(`chown -R viewlog:\\S+ ${dir}$`));
   // The directory may be another installation's.
   expect(fix('/data')).toMatch(/chgrp \S+ \S+projects\.json/);
   chmodSync(dir, 0o700);
   expect(fix(dir)).toMatch(/chown -R/);
   expect(fix()).toBeUndefined();
+  // At a start, the directory may be another installation's.
+  const doctor = new RegExp(` doctor --data ${dir}$`);
+  expect(fix(dir, false)).toMatch(doctor);
+  expect(commands.accessFix(`${dir}/viewlog.lock`, 'rw', SERVICE).command).toMatch(doctor);
 });
 
 it('runs a command as the account, with a variable that sudo would drop', () => {

@@ -296,7 +296,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await (await place.starts()).stop();
       fs.chownSync(data, 0, 0);
       fs.chmodSync(data, 0o755);
-      expect(await place.failsToStart(73)).toContain(account.name);
+      const asked = commandIn(await place.failsToStart(73), /viewlog\.lock" .*; run: (.*)/);
+      expect((await paste(place, asked, [], asRoot(place))).text).toContain('Which account should');
       const { code, text } = await place.doctor();
       expect(code).toBe(78);
       expect(await place.finding('user')).toMatch(/^error: .* root, .*Which account should run/);
@@ -377,12 +378,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.starts();
       await accepted(place);
       if (!place.hasPage) return;
-      const told = await place.pageThatSays(/^viewlog can't read 1 file of refused views:/m);
+      const told = await place.pageThatSays(/^viewlog can't use 1 file of refused views:/m);
       const replay = ['replay', refused, ...place.files, '--to', place.address];
-      commandIn((await place.viewlog(replay)).text, /permission denied; run: (.*chgrp .*)/);
+      commandIn((await place.viewlog(replay)).text, /permission denied; run: (.*chmod g\+rw .*)/);
       const opens = commandBelow(told, /To let viewlog read and write them:/);
       await works(place, opens, [refused], asRoot(place));
-      await place.pageThatSays(/^(?![^]*can't read)/);
+      await place.pageThatSays(/^(?![^]*can't use)/);
     },
   },
   'an old process holds the directory': {
@@ -410,7 +411,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       onTestFinished(() => void other.close());
       expect(await place.failsToStart(69)).toContain(`${place.host}:${place.port}`);
       const told = await place.finding('collector', ...place.flags);
-      expect(told).toMatch(/^error: Another program answers at/);
+      expect(told).toMatch(/^error: Another program has the port of/);
       const { text } = await place.paste(commandIn(told, /another address: (.*)/), asRoot(place));
       expect(text).toContain(`pid=${process.pid}`);
       other.close();

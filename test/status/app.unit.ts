@@ -342,7 +342,7 @@ describe('the log of refusals that end within a minute', () => {
     burst();
     scene.accept(70);
     expect(look()).toStrictEqual([
-      'warn: Project 1: all 9 views of the last hour refused (origin not allowed). Accepted again since 2026-11-22 14:00 UTC.',
+      'warn: Project 1: 9 of 79 views of the last hour refused (origin not allowed). Accepted again since 2026-11-22 14:00 UTC.',
       'info: Project 1: views are accepted again (origin not allowed)',
     ]);
     expect(look()).toStrictEqual([]);

@@ -126,7 +126,7 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
   --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.`);
     scene.around = { store, files: { fileSystem: { ...disk, sizeBytes: 999 * MiB } } };
     expect(scene.text()).toMatch(
-      /Free space: 58 MiB\. viewlog needs 6\.0 MiB more: delete views-.*\n {4}ls -lh \/data$/,
+      /Free space: 58 MiB\. viewlog needs 6 MiB more: delete views-.*\n {4}ls -lh \/data$/,
     );
     expect(headlineOf(scene.model())[0]).toBe('red');
     expect(scene.whole()).toMatch(/ not stored {6}1 .* not stored {6}2 .* inactive {8}3 /s);
@@ -150,7 +150,9 @@ Requests without a project: 134 of 188 requests of the last hour, since ${at('14
   134 not stored: viewlog stores only whole JSON objects.`);
     scene.nowMs += 5_000;
     scene.accept(3, '1', 1000);
-    expect(scene.text()).toContain('cut off. None refused for 8 min, and 3 accepted since.\n');
+    expect(scene.text()).toContain(
+      'cut off. None refused for 8 min, and 3 named a project since.\n',
+    );
     expect(headlineOf(scene.model())[0]).toBe('amber');
     // Small views don't show that large ones arrive.
     scene.accept(100, '1', 10_000);
@@ -557,7 +559,7 @@ describe('what happened to refused views:', () => {
     });
     scene.refuse(9, moved, MOVED);
     expect(scene.text().split('\n').slice(1, 4)).toStrictEqual([
-      `viewlog can't read 1 file of refused views: "${path}" belongs to root.`,
+      `viewlog can't use 1 file of refused views: "${path}" belongs to root.`,
       '  To let viewlog read and write them:',
       `    sudo chgrp 4712 ${path} && sudo chmod g+rw ${path}`,
     ]);
