@@ -121,7 +121,7 @@ describe('the doctor beside a running collector', () => {
       78,
       expect.stringContaining(`error collector: Another viewlog has the port of ${viewlog.url}: `),
     ]);
-    expect(line('health')).toContain(`at ${viewlog.statusUrl}: it writes to "${viewlog.data}"; `);
+    expect(line('health')).toContain(`of ${viewlog.statusUrl}: it writes to "${viewlog.data}"; `);
   });
 
   it('sends the token to the collector, and to no other program', async () => {

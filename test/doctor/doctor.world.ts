@@ -34,7 +34,7 @@ describe.skipIf(!isRoot)('the doctor', () => {
     for (const [mode, as] of [
       [
         0o755,
-        /isn't #4711, the account that runs viewlog, so .*Run it as #4711: sudo setpriv --reuid=4711 /,
+        /isn't #4711, who owns the files, so .*Run it as #4711: sudo setpriv --reuid=4711 /,
       ],
       [0o700, /isn't allowed to ask what .*Run it as #4711: sudo setpriv --reuid=4711 /],
     ] as const) {
