@@ -3,7 +3,7 @@ import { plural } from '../base/format.ts';
 import { echo, nearest, printable } from '../base/text.ts';
 import { ownerOf } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
-import { withOwners } from '../installation/installation.ts';
+import { absolute, withOwners } from '../installation/installation.ts';
 import { changeProject } from '../projects/change-project.ts';
 import { curlOf } from '../projects/curl.ts';
 import { editProject } from '../projects/edit.ts';
@@ -32,13 +32,14 @@ export const activate = defineCommand({
     checkOrigins('remove-origin', removedOrigins);
     const { name, contact, 'max-views-per-minute': maxViewsPerMinute } = settings;
     const change = { name, contact, maxViewsPerMinute, origins, removedOrigins };
+    const reader = await ownerOf(settings.data);
     const { outcome, before, after, listed } = await editProject({
       path: projects,
       id,
       change: (project) => changeProject(project, id, change),
       operator,
       canCreate: true,
-      reader: await ownerOf(settings.data),
+      reader,
       asOwner,
     });
     const { address, isRunning } = await collectorAddress(settings);
@@ -52,6 +53,8 @@ export const activate = defineCommand({
       log.warn(`Project ${id} accepted views from every site; now only the listed ones`);
     }
     const path = printable(projects, Infinity);
+    const grant = reader && (await commands.grantToRead(reader, absolute(projects)));
+    if (grant !== undefined) log.warn(`${reader!.name} can't read ${path}; run: ${grant}`);
     const isUnchanged = outcome === 'unchanged';
     const what = isUnchanged ? 'unchanged in' : whatWasDone(before);
     print(`Project ${id} ${what} ${path}: ${rulesOf(after)}${isUnchanged ? '' : SOON}`);

@@ -3,13 +3,14 @@
 // and runs as the account that owns the file that it writes. Every text that a person chose, or
 // another process answered, is quoted.
 import * as fs from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { orElse } from '../base/exit.ts';
 import { shellQuoted } from '../base/text.ts';
 import {
   closedTo,
   groupName,
+  isPermitted,
   isService,
   ownAccount,
   type Owner,
@@ -17,6 +18,7 @@ import {
   ownerOf,
   ownUid,
   primaryGroup,
+  READ,
   ROOT,
 } from './accounts.ts';
 import {
@@ -234,6 +236,13 @@ export function grant(
   return [`chgrp ${group} ${names}`, `chmod g+${what} ${names}`]
     .map((command) => asRoot(command, hasSudo))
     .join(' && ');
+}
+
+/** Returns how to let the account read a file; `undefined` if it can, or nobody can tell. */
+export async function grantToRead(account: Owner, path: string): Promise<string | undefined> {
+  const stats = await stat(path).catch(() => undefined);
+  if (stats === undefined || isPermitted(account, stats, READ)) return undefined;
+  return grant(account, [path], stats, 'r');
 }
 
 /** Deno without the permission to reveal its user has created the lock as that user. */

@@ -32,10 +32,7 @@ describe.skipIf(!isRoot)('the doctor', () => {
     expect(namesIn(data)).toStrictEqual(['projects.json']);
     const other = { uid: 4713, gid: 4713 };
     for (const [mode, as] of [
-      [
-        0o755,
-        /isn't #4711, who owns the files, so .*Run it as #4711: sudo setpriv --reuid=4711 /,
-      ],
+      [0o755, /isn't #4711, who owns the files, so .*Run it as #4711: sudo setpriv --reuid=4711 /],
       [0o700, /isn't allowed to ask what .*Run it as #4711: sudo setpriv --reuid=4711 /],
     ] as const) {
       fs.chmodSync(data, mode);

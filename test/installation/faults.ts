@@ -234,6 +234,11 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await works(place, opens, [place.projects], asRoot(place));
       expect((await place.viewlog(['check', ...place.files])).text).toContain('1 project');
       take();
+      const added = await place.viewlog(['activate', '2', ...place.files], ROOT);
+      const again = commandIn(added.text, /warning: .* can't read .*; run: (.*)/);
+      await works(place, again, [place.projects], asRoot(place));
+      expect((await place.viewlog(['check', ...place.files])).text).toContain('2 projects');
+      take();
       if (place.hasPage) {
         const told = await place.pageThatSays(/^The projects file is unreadable\n/);
         const grants = commandBelow(told, /To correct this, let .* read it:/);
