@@ -21,7 +21,7 @@ export const helpOn = (commands: () => readonly Command[]): Command =>
     examples: ['viewlog help activate', 'viewlog help trouble', 'viewlog help caddy'],
     options: [],
     async run(_, operands, { print }) {
-      const name = operands.join(' ');
+      const name = operands.join(' ').toLowerCase();
       print(name === '' ? overview(commands()) : textOn(name, commands()));
       return EXIT.done;
     },

@@ -124,12 +124,12 @@ export const checkPermissions = inside((seen, { of }) => {
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
       .slice(-1);
   const [views, refused] = [newest('views-'), newest('refused-')];
-  const older = files.filter(
-    (file) => file.name !== LOCK_NAME && ![...views, ...refused].includes(file),
-  );
+  const lock = files.filter(({ name }) => name === LOCK_NAME);
+  const older = files.filter((file) => ![...views, ...refused, ...lock].includes(file));
   const wrong = [
     ...read.flatMap((file) => denied([file], 'r', error, "read it, and doesn't start")),
     ...denied(views, 'rw', error, "write to it, and doesn't start"),
+    ...denied(lock, 'rw', error, "open it, and doesn't start"),
   ];
   const unread = [
     ...denied(refused, 'rw', warning, 'store refused views in it'),

@@ -127,7 +127,10 @@ export async function gatherFacts(options: DoctorSettings, self: Announced): Pro
   const disk = data === undefined ? undefined : await probeDisk(data, named, values, nowMs, runner);
   const owner = disk?.inside?.account ?? found.owners.data;
   const uid = ownUid();
-  const isOutsider = holder === 'unknown' || ![undefined, 0, owner?.uid ?? uid].includes(uid);
+  // A lock that viewlog's own account can't open is a fault, which another check reports.
+  const isOwn = uid !== undefined && uid === disk?.inside?.account?.uid;
+  const isDenied = holder === 'unknown' && !isOwn;
+  const isOutsider = isDenied || ![undefined, 0, owner?.uid ?? uid].includes(uid);
   const isKnown = running === undefined ? holder === undefined : running.address !== undefined;
   const reply = isKnown ? await fetchAt(`${address}/view`, preflightFrom(NO_ORIGIN)) : undefined;
   const isFree = !running && !isOutsider && reply !== undefined && isNobodyThere(reply);

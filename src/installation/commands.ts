@@ -296,7 +296,7 @@ export function accessFix(
   if (closed !== undefined) return { words: `${name} can't enter "${closed}"` };
   const words = `let ${name} ${verb} it`;
   // viewlog writes only in a directory that its account owns.
-  if (!file?.isFile() || (isTaken && what === 'rw')) return { words };
+  if (file === undefined || file.isDirectory() || (isTaken && what === 'rw')) return { words };
   return { words, command: grant(account, [path], file, what) };
 }
 

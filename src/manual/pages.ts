@@ -50,6 +50,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   logrotate: 'rotation',
   proxy: 'proxies',
   restore: 'backups',
+  'back up': 'backups',
   'reverse proxy': 'proxies',
   rotate: 'rotation',
   service: 'systemd',

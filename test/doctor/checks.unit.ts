@@ -445,6 +445,8 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     },
   'warning user: The data directory belongs to #4711, and its files to #4711 and #4713. Which account':
     inside({ files: [VIEWS_FILE, { ...VIEWS_FILE, uid: 4713 }] }),
+  'error permissions: "/data/viewlog.lock" belongs to root, with mode 0640; viewlog, as #4711, can\'t open it, and doesn\'t start. sudo chgrp 4712 /data/viewlog.lock && sudo chmod g+rw /data/viewlog.lock':
+    inside({ files: [{ ...ROOTS, ...at('/data/viewlog.lock') }, VIEWS_FILE] }),
   // Root has restored the files from a backup.
   'warning permissions: "/data/status.json" belongs to root, with mode 0640, and 1 more file too; viewlog, as #4711, can\'t read it. sudo chgrp 4712 /data/status.json /data/views-2026-11-20.ndjson && sudo chmod g+r /data/status.json /data/views-2026-11-20.ndjson':
     inside({

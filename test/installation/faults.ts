@@ -364,7 +364,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     only: OWNED,
     async happen(place) {
       await (await place.starts()).stop();
-      // Root has restored the files of other days, too.
+      // Root has copied the lock, and the files of other days, too.
+      const lock = join(place.data, 'viewlog.lock');
+      fs.lchownSync(lock, 0, 0);
+      fs.chmodSync(lock, 0o755);
+      // Deno doesn't reveal its user.
+      const found = /viewlog\.lock" for writing: .*; (run: |let the user that runs viewlog)/;
+      const joins = await stopsStart(place, 73, found, 'permissions', /doesn't start\. (.*)/);
+      await works(place, joins, [lock], asRoot(place));
       const restored = join(place.data, 'views-2026-01-01.ndjson');
       for (const path of [viewsOf(place), restored]) {
         fs.writeFileSync(path, '');
