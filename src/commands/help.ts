@@ -107,5 +107,5 @@ function commandPage(command: Command): string {
 }
 
 const ENVIRONMENT =
-  'Each option can also be an environment variable, such as VIEWLOG_DATA for --data. An option\n' +
+  'Unless noted, each option can also be an environment variable, such as VIEWLOG_DATA for --data. An option\n' +
   'on the command line wins.';

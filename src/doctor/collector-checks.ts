@@ -98,7 +98,7 @@ export function checkLock({ holder, askedPort, kill, settings, of }: Facts): rea
 const runningSince = ({ version, sinceMs }: Pick<Announced, 'version' | 'sinceMs'>): string =>
   `${version === '' ? '' : `, viewlog ${version}`}, running since ${timeOf(sinceMs)}`;
 
-/** Returns whether the running viewlog is the examined one. With a stream, no lock shows another. */
+/** Returns whether the running viewlog is the examined one. With a stream, there is no lock that could name another viewlog. */
 const isExamined = ({ source, of }: Facts): boolean =>
   source === 'running' || of.data === undefined;
 

@@ -74,7 +74,8 @@ export const checkUser = inside((seen, { of, source }) => {
   }
   const whose = `The data directory belongs to ${userName(directory.uid)}`;
   if (account?.uid === 0 && source === 'options') {
-    const fix = 'If a service should run it, first give its account the directory and all in it';
+    const fix =
+      "If a service should run viewlog, first give the service's account the directory and everything in it";
     return [warning(`${whose}, so viewlog would run as root`, fix)];
   }
   if (account !== undefined) {
@@ -228,7 +229,7 @@ export function checkClock({ nowMs, disk, of, isSynchronised }: Facts): readonly
   const now = `The time is ${timeOf(nowMs)}`;
   if (dayOf(nowMs) >= newest) return [ok(now)];
   const what = `${now}, but there is "${of.data}/${fileNameOf('views', newest)}"; viewlog names files by the clock`;
-  if (isSynchronised) return [ok(`${what}, which is synchronised now`)];
+  if (isSynchronised) return [ok(`${what}; the clock is synchronised now`)];
   return [
     warning(what, `Synchronise it: ${commands.asRoot('timedatectl set-ntp true', of.hasSudo)}`),
   ];

@@ -100,7 +100,8 @@ export const checkCors = reached(({ origin, get, preflight }, of) => {
   const answers = refusalIn(get) === undefined ? [preflight] : [preflight, get];
   const allowed = answers.map(allowedOrigin).find((one) => one !== origin);
   if (allowed === undefined) return [ok('Preflights are granted, and pages can read answers')];
-  const what = `Answers to pages of ${origin} allow "${allowed}" to read them; ${wrong}`;
+  const whom = allowed === '' ? 'nobody' : `"${allowed}"`;
+  const what = `Answers to pages of ${origin} allow ${whom} to read them; ${wrong}`;
   return [warning(what, fix)];
 });
 

@@ -1,4 +1,4 @@
-// Words every command that viewlog prints. A person pastes it into a shell, in any directory, as root
+// Builds every command that viewlog prints. A person pastes it into a shell, in any directory, as root
 // or as a user who may use `sudo`. So it names viewlog by its path, has every option that it needs,
 // and runs as the account that owns the file that it writes. Every text that a person chose, or
 // another process answered, is quoted.

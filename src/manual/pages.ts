@@ -47,6 +47,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   limit: '429',
   dnt: 'consent',
   gpc: 'consent',
+  'half line': 'incomplete',
   logrotate: 'rotation',
   proxy: 'proxies',
   restore: 'backups',

@@ -213,7 +213,7 @@ const unknownWords = (path: string, ids: readonly string[]): string =>
   ].join('\n');
 
 /**
- * Returns the pause between two views, in milliseconds: short of a load that pages would notice.
+ * Returns the pause between two views, in milliseconds, long enough that pages don't notice the load.
  */
 function pauseMs({ maxViewsPerMinute = Infinity }: Project): number {
   return 1000 / Math.min(VIEWS_PER_SECOND_MAX, (maxViewsPerMinute / 60) * SHARE_OF_LIMIT);

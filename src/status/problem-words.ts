@@ -445,7 +445,7 @@ const NULL_ORIGIN =
   'The origin "null" can\'t be listed: any page in a sandboxed frame, or opened from a file, ' +
   "sends it. Open the page at its site's address.";
 
-const UNKNOWN_RATE = 'Unless this is a flood, a limit to set is known after a full minute.';
+const UNKNOWN_RATE = 'After a full minute, this page suggests a limit.';
 
 function proxyStep(sample: Sample, bodyBytes: number, of: Installation): Step {
   const { isCut, bytes } = sample;

@@ -37,7 +37,7 @@ function stepLines({ text, command, quote = [] }: Step): string[] {
 const eventsOf = ({ title, events }: words.EventList): string =>
   events.reduce(
     (text, { time, name, what }) => `${text}\n${time}  ${printable(name)}  ${printable(what)}`,
-    `\n${title}${events.length === 0 ? ': none since the start' : ''}`,
+    `\n${title}${events.length === 0 ? ': none since viewlog started' : ''}`,
   );
 
 function tableLine(cells: readonly string[], state: string, project: string): string {

@@ -46,7 +46,7 @@ export function problemWords(
   const none = refused === 1 ? `the only ${noun}` : `all ${all}`;
   const many = accepted === 0 ? none : `${formatCount(refused)} of ${all}`;
   const gone = refused - one.refused;
-  const why = isDown ? 'during an outage or for fixed causes' : 'for fixed causes';
+  const why = isDown ? 'during an outage or for causes since fixed' : 'for causes since fixed';
   const what = kind === 'requests' ? 'of the last hour' : 'of the last hour refused';
   return `${many} ${what}${gone > 0 ? `, ${formatCount(gone)} of them ${why}` : ''}`;
 }

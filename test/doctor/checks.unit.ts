@@ -398,7 +398,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
   "warning refusals: Aurora: 2 of 102 views of the last hour refused, since 2026-11-22 14:01 UTC. 2 views in 24 hours, the latest at 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If this origin is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example":
     shown(sceneOf({}, 2, 'origin-not-allowed')),
-  'warning refusals: Aurora: 11 of 111 views of the last hour refused, 9 of them for fixed causes':
+  'warning refusals: Aurora: 11 of 111 views of the last hour refused, 9 of them for causes since fixed':
     shown(fixedBesideOpen()),
   'arrived cut off. The latest body ended after 12 bytes. If a proxy limits the size or time of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)':
     shown(cutBodies()),
@@ -437,7 +437,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     givenAway('running'),
   'error user: The data directory belongs to root, with mode 0750. viewlog last ran as #4711, which':
     givenAway('last start'),
-  'warning user: The data directory belongs to root, so viewlog would run as root. If a service should run it, first give its account the directory and all in it':
+  "warning user: The data directory belongs to root, so viewlog would run as root. If a service should run viewlog, first give the service's account the directory and everything in it":
     {
       ...inside({ directory: { ...ROOTS, mode: 0o40750 }, files: [ROOTS] }),
       source: 'options',

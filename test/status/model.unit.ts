@@ -196,10 +196,10 @@ Requests without a project: 9 of 10 requests of the last hour, since ${at('14:01
     scene.refuse(2, moved, MOVED);
     scene.accept(11);
     expect(scene.text()).toMatch(
-      /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views of the last hour refused, 32 of them for fixed causes, since/,
+      /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views of the last hour refused, 32 of them for causes since fixed, since/,
     );
     scene.around = { store: { unavailable: 'x' } };
-    const why = 'during an outage or for fixed causes';
+    const why = 'during an outage or for causes since fixed';
     expect(scene.text()).toContain(
       `Aurora: 34 of 45 views of the last hour refused, 32 of them ${why}`,
     );
@@ -285,9 +285,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     scene.accept(20, '1', 0);
     scene.refuse(130, { code: 'rate-limited', project: '1', limit: 20 }, undefined, undefined, 0);
     const limit = 'Its limit is 20 views per minute';
-    expect(scene.text()).toContain(
-      `${limit}. Unless this is a flood, a limit to set is known after a full minute.`,
-    );
+    expect(scene.text()).toContain(`${limit}. After a full minute, this page suggests a limit.`);
     scene.nowMs += MINUTE_MS;
     expect(scene.text()).toBe(`Project 1: 87% refused (rate limited)
 Project 1: 130 of 150 views of the last hour refused, since ${at('14:00')}.
@@ -609,7 +607,7 @@ it('says what became of the views of a fixed reason, while others are below ten 
   expect(scene.text()).toBe(`Views are arriving: 2 of 2 projects; problems fixed
 Aurora: fixed (origin not allowed), since ${at('14:00')}. Still refused (rate limited): 1 in the last hour.
   1 view in 24 hours, the latest at ${at('14:00')} without an Origin: rate limited.
-  Its limit is 10 views per minute. Unless this is a flood, a limit to set is known after a full minute.
+  Its limit is 10 views per minute. After a full minute, this page suggests a limit.
   1 not stored: viewlog stores no views over a project's limit.
   5 views in 24 hours, the latest at ${at('14:00')} from ${MOVED}: origin not allowed.
   Accepted again since ${at('14:00')}.
