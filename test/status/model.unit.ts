@@ -567,6 +567,12 @@ describe('what happened to refused views:', () => {
     expect(scene.text()).not.toContain(' replay ');
   });
 
+  it('in a directory that viewlog can no longer enter', () => {
+    const scene = sceneOf({ files: { closedDirectory } });
+    scene.refuse(9, moved, MOVED);
+    expect(scene.text()).toMatch(/\n {2}9 are stored\. Once viewlog's account can create files /);
+  });
+
   it('with a file that somebody has removed', () => {
     const scene = sceneOf();
     scene.refuse(9, moved, MOVED);
