@@ -1,10 +1,11 @@
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { CommandLine } from '../base/arguments.ts';
 import type { ReadEnv } from '../base/env.ts';
 import { errnoOf, EXIT, type ExitCode, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { columnOf, echo } from '../base/text.ts';
 import { askHolder } from '../disk/lock.ts';
+import { dayOfFileName } from '../disk/names.ts';
 import { type Address, ownAddress } from '../http/listener.ts';
 import { type Owner, ownerOf, ownUid } from '../installation/accounts.ts';
 import { accessFix, fixText, runAs, viewlog } from '../installation/commands.ts';
@@ -124,10 +125,10 @@ export async function readAccess(cause: unknown, asOwner: AsOwner): Promise<stri
   if (owner === undefined) return undefined;
   // In another user's directory, viewlog doesn't run as root. Deno may not reveal this user.
   const uid = ownUid() ?? (owner.uid === keeper?.uid ? undefined : keeper?.uid);
-  const own = uid === undefined ? undefined : [owner, keeper].find((one) => one?.uid === uid);
+  const ownOwner = uid === undefined ? undefined : [owner, keeper].find((one) => one?.uid === uid);
   // viewlog adds to the latest file of refused views.
-  const what = path.includes('/refused-') ? 'rw' : 'r';
-  return own ? fixText(accessFix(absolute(path), what, own)) : asOwner(owner);
+  const what = dayOfFileName('refused', basename(path)) === undefined ? 'r' : 'rw';
+  return ownOwner ? fixText(accessFix(absolute(path), what, ownOwner)) : asOwner(owner);
 }
 
 function selfOf(

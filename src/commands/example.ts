@@ -128,14 +128,14 @@ const ADDRESSES = ['host', 'port', 'status'] as const;
  * hold only inside it.
  */
 function addressesTaken({ data, chosen }: Announced, last: Announced | undefined) {
-  const own: Chosen = last?.data === data ? (last?.chosen ?? {}) : {};
+  const chosenThen: Chosen = last?.data === data ? (last?.chosen ?? {}) : {};
   // Another process chose the texts, and the printed file may be root's.
   const names = ADDRESSES.filter(
-    (name) => !(name in chosen) && /^[\w.:[\]-]+$/.test(own[name]?.text ?? ''),
+    (name) => !(name in chosen) && /^[\w.:[\]-]+$/.test(chosenThen[name]?.text ?? ''),
   );
-  const flags = names.map((name) => ({ name, value: own[name]!.text }));
+  const flags = names.map((name) => ({ name, value: chosenThen[name]!.text }));
   return {
-    chosen: Object.fromEntries(names.map((name) => [name, own[name]!])),
+    chosen: Object.fromEntries(names.map((name) => [name, chosenThen[name]!])),
     settings: readSettings(flags, names, () => undefined),
   };
 }

@@ -107,5 +107,5 @@ function commandPage(command: Command): string {
 }
 
 const ENVIRONMENT =
-  'Unless noted, each option can also be an environment variable, such as VIEWLOG_DATA for --data. An option\n' +
-  'on the command line wins.';
+  'Unless noted, each option can also be an environment variable, such as VIEWLOG_DATA for\n' +
+  '--data. An option on the command line wins.';

@@ -108,11 +108,11 @@ export function accountIn(
   directory: Rights,
   files: readonly (Rights & { readonly name: string })[],
 ): Owner | undefined {
-  const own = files.filter(({ uid }) => uid > 0 || directory.uid === 0);
-  const owners = new Set(own.map(({ uid }) => uid));
-  const lock = own.find(({ name }) => name === LOCK_NAME);
+  const telling = files.filter(({ uid }) => uid > 0 || directory.uid === 0);
+  const owners = new Set(telling.map(({ uid }) => uid));
+  const lock = telling.find(({ name }) => name === LOCK_NAME);
   const isOne = owners.size <= 1 || lock?.uid === directory.uid;
-  const owner = isOne ? ownerIn(lock ?? own[0] ?? directory) : undefined;
+  const owner = isOne ? ownerIn(lock ?? telling[0] ?? directory) : undefined;
   return owner && isPermitted(owner, directory, WRITE | ENTER) ? owner : undefined;
 }
 

@@ -83,8 +83,8 @@ export class Counts implements RequestCounts, SavedCounts {
     add(this.latestRefused, sample);
     // A scanner or a person with the address in a browser sends these. A page's script sends an
     // Origin too, so its view was meant for another path.
-    const isPages = code === 'not-found' && origin !== undefined;
-    if (code === 'method-not-allowed' || (code === 'not-found' && !isPages)) return () => {};
+    const isStray = code === 'not-found' && origin === undefined;
+    if (code === 'method-not-allowed' || isStray) return () => {};
     this.total.refuse(atMs);
     if (project === undefined) return this.#refusedFor(this.requests, sample);
     this.requests.accept(atMs);

@@ -28,7 +28,7 @@ export async function lookAround(dir = '', keepDays: KeepDays, nowMs: number, ac
   const names = await systemFiles.list(dir).catch(() => []);
   const daysOf = (kind: FileKind): readonly string[] =>
     names.flatMap((name) => dayOfFileName(kind, name) ?? []).sort();
-  const viewDays = daysOf('views');
+  const [viewDays, refusedDays] = [daysOf('views'), daysOf('refused')];
   return {
     closedDirectory: await closedDirectory(dir, names, account).catch(() => undefined),
     fileSystem: await fileSystemOf(dir).catch(() => undefined),
@@ -37,23 +37,21 @@ export async function lookAround(dir = '', keepDays: KeepDays, nowMs: number, ac
     /** The days of the view files, ascending. */
     viewDays,
     /** The days of the files of refused views. */
-    refusedDays: daysOf('refused'),
+    refusedDays,
     /** Files of refused views that the account can't read, or add to, with their owners. */
-    closedFiles: await closedFiles(
-      daysOf('refused').map((day) => `${dir}/${fileNameOf('refused', day)}`),
-      account,
-    ),
+    closedFiles: await closedFiles(dir, refusedDays, account),
     /** The names of files that should have been removed by now. */
     overdue: overdueFiles(names, keepDays, nowMs),
   };
 }
 
-async function closedFiles(paths: readonly string[], account: Owner | undefined) {
-  const files = paths.map(async (path) => {
+async function closedFiles(dir: string, days: readonly string[], account: Owner | undefined) {
+  const files = days.map(async (day) => {
+    const path = `${dir}/${fileNameOf('refused', day)}`;
     const stats = account && (await fs.stat(path).catch(() => undefined));
-    const bits = path === paths.at(-1) ? READ | WRITE : READ;
+    const bits = day === days.at(-1) ? READ | WRITE : READ;
     const isClosed = stats !== undefined && !isPermitted(account!, stats, bits);
-    return isClosed ? [{ path, owner: ownerIn(stats) }] : [];
+    return isClosed ? [{ day, path, owner: ownerIn(stats) }] : [];
   });
   return (await Promise.all(files)).flat();
 }

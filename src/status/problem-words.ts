@@ -213,11 +213,12 @@ export function problemNotice(row: ProjectRow, of: Installation, nowMs: number):
   const still = active ? '' : ' (inactive, but still sending)';
   const shown = reasons.filter(({ lastHour }) => lastHour > 0);
   const open = reasons.filter(isOpen);
+  const isGreen = colour === 'green';
   // In a green row, the reasons that aren't fixed refused too few views to be a problem.
   const which = open.length > 0 ? reasonsWords(reasons.filter(isFixed)) : '';
-  const what = colour === 'green' ? `fixed${which}` : problemWords(row);
+  const what = isGreen ? `fixed${which}` : problemWords(row);
   const since = `${named(name)}${still}: ${what}, since ${at(sinceOf(row))}.`;
-  const title = colour === 'green' && open.length > 0 ? `${since} ${stillRefused(row)}` : since;
+  const title = isGreen && open.length > 0 ? `${since} ${stillRefused(row)}` : since;
   const steps = shown.flatMap((one) => reasonSteps(one, row, of, nowMs));
   return { colour, title, steps: state === 'silent' ? [CHECK_PAGES] : steps };
 }

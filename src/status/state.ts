@@ -271,7 +271,7 @@ function fateOf(
   const isYesterday = refusedIn.between(nowMs - DAY_MS, nowMs - (nowMs % DAY_MS)) > 0;
   const [from, to] = [dayOf(Math.min(sinceMs, nowMs - (isYesterday ? DAY_MS : 0))), dayOf(lastMs)];
   const days = isStored ? (files?.refusedDays.filter((day) => day >= from && day <= to) ?? []) : [];
-  const isClosed = files?.closedFiles.some(({ path }) => days.some((day) => path.includes(day)));
+  const isClosed = files?.closedFiles.some(({ day }) => days.includes(day));
   return {
     resent: Math.min(sentAgain, lastDay - lost),
     stored: Math.max(0, lastDay - lost - sentAgain),

@@ -552,7 +552,7 @@ describe('what happened to refused views:', () => {
     const path = `/data/refused-${DAY}.ndjson`;
     const owner = { uid: 0, gid: 0, name: 'root' };
     const scene = sceneOf({
-      files: { refusedDays, closedFiles: [{ path, owner }] },
+      files: { refusedDays, closedFiles: [{ day: DAY, path, owner }] },
       installation: { owners: { data: NAMELESS } },
     });
     scene.refuse(9, moved, MOVED);
