@@ -119,7 +119,8 @@ const { outputFiles, metafile } = await build({
   mainFields: ['module', 'main'], // jsonc-parser's `main` can't be bundled
   define: {
     COMMIT: JSON.stringify(commit()),
-    TEXTS: packed(texts),
+    TEXTS: '"TEXTS"',
+    LICENCES: '"LICENCES"',
   },
   legalComments: 'none',
   // Smaller, but with the lines and names that a stack trace needs.
@@ -138,17 +139,22 @@ const { outputFiles, metafile } = await build({
 const licences = licencesOf([metafile, page.metafile]);
 mkdirSync(dist, { recursive: true });
 writeFileSync(join(dist, 'THIRD_PARTY_LICENSES'), licences);
-writeFileSync(join(dist, 'viewlog.mjs'), withLicences(licences));
+writeFileSync(join(dist, 'viewlog.mjs'), withTexts(licences));
 chmodSync(join(dist, 'viewlog.mjs'), 0o755);
 
 if (process.argv.includes('--compile')) compile(join(dist, 'viewlog'));
 
-/** Returns the bundle, in which `viewlog version --licenses` prints this text. */
-function withLicences(text) {
-  // Not defined above, because only the finished bundle shows which packages it contains.
-  const parts = outputFiles[0].text.split('LICENCES');
-  if (parts.length !== 2) throw new Error('the bundle must contain its licences once');
-  return parts.join(packed({ text }));
+/**
+ * Returns the bundle with its texts, which esbuild would break into lines, and with the licences, which
+ * only the finished bundle determines.
+ */
+function withTexts(text) {
+  const all = { '"TEXTS"': texts, '"LICENCES"': { text } };
+  return Object.entries(all).reduce((bundle, [name, byName]) => {
+    const parts = bundle.split(name);
+    if (parts.length !== 2) throw new Error(`the bundle must contain ${name} once`);
+    return parts.join(packed(byName));
+  }, outputFiles[0].text);
 }
 
 /**
@@ -261,7 +267,7 @@ function compile(executable) {
   const config = join(folder, 'sea.json');
   try {
     const nodes = readFileSync(join(dirname(process.execPath), '../LICENSE'), 'utf8');
-    writeFileSync(main, withLicences(licences + notice(`Node.js ${process.versions.node}`, nodes)));
+    writeFileSync(main, withTexts(licences + notice(`Node.js ${process.versions.node}`, nodes)));
     rmSync(executable, { force: true }); // a running executable can't be overwritten
     const options = { main, mainFormat: 'module', output: executable };
     writeFileSync(config, JSON.stringify({ ...options, disableExperimentalSEAWarning: true }));

@@ -1,4 +1,5 @@
 // Checks of the data directory and its disk. They report nothing if views go to a stream.
+import { dirname } from 'node:path';
 import { formatRoundedSize, formatSize, plural } from '../base/format.ts';
 import { dayOf, timeOf } from '../base/time.ts';
 import { cannotOpen } from '../disk/directory.ts';
@@ -7,6 +8,7 @@ import { fileNameOf } from '../disk/names.ts';
 import {
   groupName,
   isPermitted,
+  isService,
   modeText,
   ownerIn,
   READ,
@@ -15,6 +17,7 @@ import {
   WRITE,
 } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
+import type { Installation } from '../installation/installation.ts';
 import { spaceOf } from '../status/look-around.ts';
 import { directoryNotice, spaceStep, stepText } from '../status/problem-words.ts';
 import { lastingWords } from '../status/words.ts';
@@ -29,7 +32,8 @@ const inside =
     facts.disk?.inside === undefined ? [] : check(facts.disk.inside, facts);
 
 /** Reports that a denial says nothing about viewlog, because another user runs the doctor. */
-export function checkAccess({ isOutsider, ownUid, holder, source, of }: Facts): readonly Verdict[] {
+export function checkAccess(facts: Facts): readonly Verdict[] {
+  const { isOutsider, ownUid, holder, source, of, disk } = facts;
   if (!isOutsider) return [];
   const { data: owner = ROOT } = of.owners;
   const who = ownUid === undefined ? 'This user' : userName(ownUid);
@@ -38,8 +42,12 @@ export function checkAccess({ isOutsider, ownUid, holder, source, of }: Facts): 
       ? `${who} isn't allowed to ask what writes to "${of.data}", so the doctor can't tell what runs there`
       : `${who} isn't ${owner.name}, ${source === 'options' ? 'who owns the files' : 'the account that runs viewlog'}, ` +
         `so the doctor may miss faults in "${of.data}"`;
-  const run = commands.runAs(owner, of, commands.doctor({ ...of, owners: {} }));
-  return [warning(what, run.replace(/^r/, 'R'))];
+  const run = commands.runAs(owner, of, commands.doctor({ ...of, owners: {} })).replace(/^r/, 'R');
+  const isRoots = of.owners.data?.uid === 0 && disk?.fault !== undefined;
+  // An operator who runs the doctor as a service's account means viewlog's.
+  if (!isRoots || !isService({ uid: ownUid ?? 0 })) return [warning(what, run)];
+  const closed = `${who} can't open "${of.data}", which belongs to root`;
+  return [error(`${closed}, so viewlog doesn't start as ${who}`, run)];
 }
 
 export function checkDirectory({ disk, isOutsider, nowMs, of }: Facts): readonly Verdict[] {
@@ -93,17 +101,17 @@ export const checkUser = inside((seen, { of, source }) => {
   return [error(what, `Which account should run viewlog, ${name} or another?`)];
 });
 
+const whose = ({ path, uid, mode }: Found): string =>
+  `"${path}" belongs to ${userName(uid)}, with mode ${modeText(mode)}`;
+const more = ({ length }: readonly Found[]): string =>
+  length > 1 ? `, and ${plural(length - 1, 'more file')} too` : '';
+
 /** Finds files that viewlog, or shippers in its group, can't open. */
 export const checkPermissions = inside((seen, { of }) => {
-  const { directory, files, account, read, closed } = seen;
+  const { directory, files, account, read, closed, hasCopiesByRoot } = seen;
   if (account === undefined) return [];
   const { name: who } = account;
   if (closed !== undefined) return [error(`viewlog, as ${who}, doesn't start: ${closed}`)];
-  const whose = ({ path, uid, mode }: Found): string =>
-    `"${path}" belongs to ${userName(uid)}, with mode ${modeText(mode)}`;
-  const more = ({ length }: readonly Found[]): string =>
-    length > 1 ? `, and ${plural(length - 1, 'more file')} too` : '';
-  const paths = (some: readonly Found[]): string[] => some.map(({ path }) => path);
   /** Reports files that the account can't read (and write): those with the owner of the first. */
   const denied = (
     some: readonly Found[],
@@ -115,9 +123,14 @@ export const checkPermissions = inside((seen, { of }) => {
     const closedFiles = some.filter((file) => !isPermitted(account, file, bits));
     const [first] = closedFiles;
     if (first === undefined) return [];
+    const effect = `; viewlog, as ${who}, can't ${then}`;
+    if (hasCopiesByRoot && first.uid === 0 && dirname(first.path) === of.data) {
+      const why = `${whose(first)}, like other files there, as after a copy by root`;
+      return [state(why + effect, commands.giveBack(of, account, directory.gid))];
+    }
     const same = closedFiles.filter(({ uid }) => uid === first.uid);
-    const fix = commands.grant(account, paths(same), first, what);
-    return [state(`${whose(first)}${more(same)}; viewlog, as ${who}, can't ${then}`, fix)];
+    const paths = same.map(({ path }) => path);
+    return [state(whose(first) + more(same) + effect, commands.grant(account, paths, first, what))];
   };
   const newest = (kind: string): readonly Found[] =>
     files
@@ -127,29 +140,34 @@ export const checkPermissions = inside((seen, { of }) => {
   const [views, refused] = [newest('views-'), newest('refused-')];
   const lock = files.filter(({ name }) => name === LOCK_NAME);
   const older = files.filter((file) => ![...views, ...refused, ...lock].includes(file));
-  const wrong = [
+  const all = [
     ...read.flatMap((file) => denied([file], 'r', error, "read it, and doesn't start")),
     ...denied(views, 'rw', error, "write to it, and doesn't start"),
     ...denied(lock, 'rw', error, "open it, and doesn't start"),
-  ];
-  const unread = [
     ...denied(refused, 'rw', warning, 'store refused views in it'),
     ...denied(older, 'r', warning, 'read it'),
   ];
+  // One command cures all that root has copied.
+  const found = all.filter(({ fix }, i) => all.findIndex((one) => one.fix === fix) === i);
+  return found[0]?.state === 'error' ? found : [...found, ...hiddenFromShippers(seen, of)];
+});
+
+/** Reports view files that viewlog can read, and the group of the data directory can't. */
+function hiddenFromShippers({ directory, files, account }: Inside, of: Installation): Verdict[] {
   const isShared = (directory.mode & 0o050) === 0o050;
   const hidden = files.filter(
     (file) =>
-      file.name.startsWith('views-') && !(file.mode & 0o040) && isPermitted(account, file, READ),
+      file.name.startsWith('views-') && !(file.mode & 0o040) && isPermitted(account!, file, READ),
   );
   const [first] = hidden;
-  if (!isShared || first === undefined || wrong.length > 0) return [...wrong, ...unread];
+  if (!isShared || first === undefined) return [];
   const what = `${whose(first)}${more(hidden)}; shippers in group ${groupName(directory.gid)} can't read it`;
   const fix = commands.share(
     { ...of, owners: { data: ownerIn(first) } },
     hidden.map(({ name }) => name),
   );
-  return [...unread, warning(what, fix)];
-});
+  return [warning(what, fix)];
+}
 
 const NETWORK =
   'the file server decides how safe a sync is, and the lock works on one machine only';

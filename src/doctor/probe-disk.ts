@@ -6,7 +6,14 @@ import { dayOf, within } from '../base/time.ts';
 import { LOCK_NAME } from '../disk/lock.ts';
 import { ARCHIVE_RECORD, dayOfFileName, FILE_KINDS, fileNameOf } from '../disk/names.ts';
 import { ifPresent } from '../disk/ops.ts';
-import { ENTER, isPermitted, type Owner, ownerIn, WRITE } from '../installation/accounts.ts';
+import {
+  ENTER,
+  hasCopiesByRoot,
+  isPermitted,
+  type Owner,
+  ownerIn,
+  WRITE,
+} from '../installation/accounts.ts';
 import { unreachable } from '../installation/commands.ts';
 import { lookAround } from '../status/look-around.ts';
 import type { ServeSettings } from '../settings.ts';
@@ -70,6 +77,7 @@ async function lookInside(
      */
     isBlocked: (await fs.stat(today).catch(() => undefined))?.isFile() === false,
     account,
+    hasCopiesByRoot: account !== undefined && hasCopiesByRoot(account, dir),
     /** Why the account can't reach one of the files. */
     closed: account && unreachable(account, [dir, ...read]),
     /** How long each write and sync took, in milliseconds, or the error that prevented them. */

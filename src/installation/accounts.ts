@@ -120,6 +120,19 @@ export function closedTo(owner: Owner, path: string): string | undefined {
   return closedTo(owner, above) ?? (isClosed ? above : undefined);
 }
 
+/**
+ * Returns whether root has copied files into the account's own directory: several are root's, and
+ * nobody else's. The projects file doesn't count, because root may own it for another reason.
+ */
+export function hasCopiesByRoot({ uid }: Owner, dir: string): boolean {
+  const uids = orElse(() => {
+    const names = fs.readdirSync(dir).filter((name) => !name.startsWith('projects.'));
+    const isOwn = uid > 0 && fs.statSync(dir).uid === uid;
+    return isOwn ? names.map((name) => fs.lstatSync(`${dir}/${name}`).uid) : [];
+  }, []);
+  return uids.filter((one) => one === 0).length > 1 && uids.every((one) => [0, uid].includes(one));
+}
+
 /** Returns the fields of each line; none if the file can't be read, as on Deno. */
 function entriesOf(list: string): string[][] {
   const lines = orElse(() => fs.readFileSync(list, 'utf8').split('\n'), []);

@@ -10,6 +10,7 @@ import { shellQuoted } from '../base/text.ts';
 import {
   closedTo,
   groupName,
+  hasCopiesByRoot,
   isPermitted,
   isService,
   ownAccount,
@@ -183,8 +184,8 @@ export async function verify(operands: readonly string[]): Promise<string> {
 }
 
 /** Returns the account and its group, by id if they have no names. */
-const ownerAndGroup = (owner: Owner): string[] =>
-  [owner.name, groupName(primaryGroup(owner))].map((name) => name.replace('#', ''));
+const ownerAndGroup = (owner: Owner, gid = primaryGroup(owner)): string[] =>
+  [owner.name, groupName(gid)].map((name) => name.replace('#', ''));
 
 /** Creates the data directory for the owner of the projects file, else for a user `viewlog`. */
 export function create({ data = '', owners, hasSudo }: Installation): string {
@@ -196,11 +197,18 @@ export function create({ data = '', owners, hasSudo }: Installation): string {
   return `id viewlog || ${asRoot(add, hasSudo)} && ${make}`;
 }
 
-/** Gives the data directory, and everything in it, to the account that runs viewlog. */
-export const giveBack = (
+/**
+ * Gives the data directory, and everything in it, to the account that runs viewlog.
+ * @param gid the group, by default the account's own.
+ */
+export function giveBack(
   { data = '', hasSudo }: Pick<Installation, 'data' | 'hasSudo'>,
   account: Owner,
-): string => asRoot(`chown -R ${ownerAndGroup(account).join(':')} ${shellQuoted(data)}`, hasSudo);
+  gid?: number,
+): string {
+  const owner = ownerAndGroup(account, gid).join(':');
+  return asRoot(`chown -R ${owner} ${shellQuoted(data)}`, hasSudo);
+}
 
 /** A longer command is hard to paste. */
 const PATHS_MAX = 20;
@@ -281,17 +289,20 @@ export function accessFix(
     orElse(() => fs.statSync(one), undefined),
   );
   const isTaken = directory?.uid !== account.uid;
-  if (isTaken && directory !== undefined && data === dirname(path)) {
-    const hasSudo = isInstalled('sudo');
-    if (wasUsed) {
-      const command = giveBack({ data, hasSudo }, account);
-      return { words: `give "${data}" back to ${name}`, command };
-    }
+  const dir = dirname(path);
+  const hasSudo = isInstalled('sudo');
+  const back = (gid?: number): AccessFix => {
+    const command = giveBack({ data: dir, hasSudo }, account, gid);
+    return { words: `give "${dir}" back to ${name}`, command };
+  };
+  if (isTaken && directory !== undefined && data === dir) {
+    if (wasUsed) return back();
     // The directory may be another installation's. Root can see all of it.
     const program = programWords([data], [data]);
     const command = asRoot(viewlog({ program }, ['doctor'], { data }), hasSudo);
     return { words: 'ask the doctor', command };
   }
+  if (file?.uid === 0 && hasCopiesByRoot(account, dir)) return back(directory?.gid);
   const closed = closedTo(account, path);
   if (closed !== undefined) return { words: `${name} can't enter "${closed}"` };
   const words = `let ${name} ${verb} it`;

@@ -62,6 +62,7 @@ const INSIDE: Inside = {
   bytesPerDay: MiB,
   writing: [2, 2, 2],
   account: { ...SERVICE, name: '#4711' },
+  hasCopiesByRoot: false,
   closed: undefined,
   read: [],
   isBlocked: false,
@@ -118,6 +119,15 @@ const accountOf = ({ directory, files }: Inside) => accountIn(directory, files);
 const free = (freeBytes: number): Partial<Inside> => ({
   fileSystem: { ...DISK, freeBytes },
 });
+
+/** Files that root has copied into the account's directory. */
+const COPIES: Partial<Inside> = {
+  hasCopiesByRoot: true,
+  files: ['viewlog.lock', 'views-2026-11-21.ndjson', 'status.json'].map((name) => {
+    return { ...ROOTS, ...at(`/data/${name}`) };
+  }),
+  read: [{ ...ROOTS, ...at('/data/projects.json') }],
+};
 
 /** Root's directory, in which the service's account ran viewlog. */
 const givenAway = (source: Facts['source']): Partial<Facts> => {
@@ -388,6 +398,11 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
       source: 'running',
       reply: VIEWLOG,
     },
+  'error access: #4713 can\'t open "/data", which belongs to root, so viewlog doesn\'t start as #4713. Run it as root: sudo /srv/viewlog doctor --data /data':
+    {
+      ...DENIED,
+      of: { ...INSTALLATION, owners: { data: { uid: 0, gid: 0, name: 'root' } } },
+    },
   'no view is accepted. Set VIEWLOG_STATUS_TOKEN, and start it: viewlog serve --data /data --status 0.0.0.0:8081':
     {
       ...NOT_RUNNING,
@@ -456,6 +471,8 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
         VIEWS_FILE,
       ],
     }),
+  'error permissions: "/data/projects.json" belongs to root, with mode 0640, like other files there, as after a copy by root; viewlog, as #4711, can\'t read it, and doesn\'t start. sudo chown -R 4711:4712 /data':
+    inside(COPIES),
   "warning runtime: Node 20.18.3 on linux; viewlog isn't tested there. Run it on Linux, with Node 20.19 or later":
     { runtime: { name: 'Node', version: '20.18.3', platform: 'linux' } },
   "warning settings: The collector runs with --data /data, not --data /other; with --min-free 1MiB, not 2MiB. The doctor uses the collector's settings. To":
@@ -616,6 +633,18 @@ it('never says "no view is refused" while nothing can be stored', () => {
   const checks = examined(shown(sceneOf({ store }))).map(({ check }) => check);
   expect(checks).toContain('health');
   expect(checks).not.toContain('refusals');
+});
+
+it('prints one command for all files that root has copied, and no other for them', () => {
+  const found = told(inside(COPIES)).filter((line) => line.includes(' permissions: '));
+  expect(found).toHaveLength(1);
+});
+
+it('prints the command of a file elsewhere beside that of the files that root has copied', () => {
+  const elsewhere = { ...ROOTS, ...at('/etc/p.json') };
+  const found = told(inside({ ...COPIES, read: [elsewhere] }));
+  const fixes = found.filter((line) => /permissions: .* (chown|chgrp) /.test(line));
+  expect(fixes.map((line) => /sudo (\S+)/.exec(line)?.[1])).toStrictEqual(['chgrp', 'chown']);
 });
 
 it('lists five projects with refusals, and then says how many more', () => {

@@ -1,8 +1,9 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { isService } from '../../src/installation/accounts.ts';
 import * as commands from '../../src/installation/commands.ts';
 import type { Installation } from '../../src/installation/installation.ts';
+import { isRoot } from '../support/doctor.ts';
 import { INSTALLATION, SERVICE } from '../support/installation.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -157,6 +158,27 @@ it('gives the data directory back if another account has got all of it', () => {
   const doctor = new RegExp(` doctor --data ${dir}$`);
   expect(fix(dir, false)).toMatch(doctor);
   expect(commands.accessFix(`${dir}/viewlog.lock`, 'rw', SERVICE).command).toMatch(doctor);
+});
+
+it.runIf(isRoot)('gives back the whole directory if root has copied several files into it', () => {
+  const dir = tempDir();
+  chownSync(dir, SERVICE.uid, 54_321);
+  chmodSync(dir, 0o755);
+  const add = (name: string): string => {
+    writeFileSync(`${dir}/${name}`, '', { mode: 0o600 });
+    return `${dir}/${name}`;
+  };
+  const [projects, views] = [add('projects.json'), add('views-2026-01-01.ndjson')];
+  const fix = (path: string) => commands.accessFix(path, 'r', SERVICE, dir).command;
+  // Root may own the projects file for another reason.
+  expect(fix(projects)).toMatch(/chgrp \S+ \S+projects\.json/);
+  const refused = add('refused-2026-01-01.ndjson');
+  for (const path of [projects, views, refused]) {
+    expect(fix(path)).toMatch(new RegExp(`chown -R viewlog:54321 ${dir}$`));
+  }
+  // Nobody knows why another account owns a file.
+  chownSync(add('status.json'), 54_322, 0);
+  expect(fix(views)).toMatch(/chgrp \S+ \S+views-/);
 });
 
 it('runs a command as the account, with a variable that sudo would drop', () => {

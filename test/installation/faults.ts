@@ -364,7 +364,6 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     only: OWNED,
     async happen(place) {
       await (await place.starts()).stop();
-      // Root has copied the lock, and the files of other days, too.
       const lock = join(place.data, 'viewlog.lock');
       fs.lchownSync(lock, 0, 0);
       fs.chmodSync(lock, 0o755);
@@ -372,19 +371,24 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const found = /viewlog\.lock" for writing: .*; (run: |let the user that runs viewlog)/;
       const joins = await stopsStart(place, 73, found, 'permissions', /doesn't start\. (.*)/);
       await works(place, joins, [lock], asRoot(place));
-      const restored = join(place.data, 'views-2026-01-01.ndjson');
-      for (const path of [viewsOf(place), restored]) {
+      place.give(lock);
+      const makeRoots = (path: string): void => {
         fs.writeFileSync(path, '');
         fs.chownSync(path, 0, 0);
         fs.chmodSync(path, 0o600);
-      }
+      };
+      makeRoots(viewsOf(place));
       const log = /Can't open ".*views-.*" for writing: .*; run: /;
       const fix = await stopsStart(place, 73, log, 'permissions', /doesn't start\. (.*)/);
       await works(place, fix, [viewsOf(place)], asRoot(place));
       expect(rights(viewsOf(place))).toBe(`0:${place.account.gid} 660`);
+      place.give(viewsOf(place));
+      const restored = join(place.data, 'views-2026-01-01.ndjson');
+      makeRoots(restored);
       const reads = commandIn(await place.finding('permissions'), /can't read it\. (.*)/);
       await works(place, reads, [restored], asRoot(place));
       expect(rights(restored)).toBe(`0:${place.account.gid} 640`);
+      place.give(restored);
       const refused = join(place.data, `refused-${today}.ndjson`);
       fs.writeFileSync(refused, '', { mode: 0o600 });
       await place.starts();
@@ -396,6 +400,37 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const opens = commandBelow(told, /To let viewlog read and write them:/);
       await works(place, opens, [refused], asRoot(place));
       await place.pageThatSays(/^(?![^]*can't use)/);
+    },
+  },
+  'root has copied all files': {
+    unfixed: NOT_RUNNING,
+    only: OWNED,
+    async happen(place) {
+      const running = await place.starts();
+      await accepted(place);
+      expect(await place.send({ p: '99' })).toBe(403);
+      await running.stop();
+      const own = fs.readdirSync(place.data).filter((name) => !name.startsWith('projects.'));
+      const paths = fs.readdirSync(place.data).map((name) => join(place.data, name));
+      for (const path of paths) fs.lchownSync(path, 0, 0);
+      const log = /Can't (read|open) .*; (run: |let the user that runs viewlog)/;
+      const code = place.plan.projects === 'inside' ? 78 : 73;
+      const fix = await stopsStart(place, code, log, 'permissions', /doesn't start\. (.*)/);
+      const { findings } = await place.doctor();
+      expect(findings.filter(({ check }) => check === 'permissions')).toHaveLength(1);
+      await works(place, fix, paths, asRoot(place));
+      for (const name of own) {
+        expect(fs.lstatSync(join(place.data, name)).uid, name).toBe(place.account.uid);
+      }
+      await place.starts();
+      await accepted(place);
+      expect(await place.send({ p: '99' })).toBe(403);
+      if (place.hasPage) await place.pageThatSays(/^(?![^]*can't use)/);
+      const added = await place.viewlog(
+        ['activate', '2', ...place.files],
+        place.plan.projects === "root's" ? ROOT : undefined,
+      );
+      expect(added.code, added.text).toBe(0);
     },
   },
   'an old process holds the directory': {

@@ -6,7 +6,7 @@ import { tryInstallations } from './try-installations.ts';
 
 const first = Number(process.env['INSTALLATION_SEED'] ?? 1);
 const isRepeated = process.env['INSTALLATION_SEED'] !== undefined;
-const count = Number(process.env['INSTALLATION_SEEDS'] ?? (isRepeated ? 1 : 8));
+const count = Number(process.env['INSTALLATION_SEEDS'] ?? (isRepeated ? 1 : 9));
 const seeds = Array.from({ length: count }, (_, i) => first + i);
 
 describe.skipIf(!canInstall())('whatever the installation, a printed command works', () => {

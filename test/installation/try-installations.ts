@@ -6,7 +6,7 @@ import { FAULTS, isWell } from './faults.ts';
 const AT_ONCE = 4;
 
 /**
- * Lets faults happen to installations that the seed makes. Eight seeds in a row try every fault.
+ * Lets faults happen to installations that the seed makes. Nine seeds in a row try every fault.
  * `INSTALLATION_FAULT` names the faults to try.
  */
 export async function tryInstallations(seed: number): Promise<void> {
