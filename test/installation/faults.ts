@@ -636,7 +636,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const args = ['serve', ...place.files, ...(place.hasVariables ? [] : place.flags)];
       fs.chmodSync(place.dir, 0o700);
       const closed = await place.viewlog(args, ROOT, place.env);
-      const isInside = place.program.some((word) => word.startsWith(place.dir));
+      // With a sudo, Deno has no permission to look at the directory: see `Place.program`.
+      const isSeen = place.plan.start !== 'Deno' || !place.plan.hasSudo;
+      const isInside = isSeen && place.program.some((word) => word.startsWith(place.dir));
       const reason = `${place.account.name} can't enter "${place.dir}", where "`;
       expect(closed.text).toContain(isInside ? reason : 'run it as');
       fs.chmodSync(place.dir, 0o755);
