@@ -6,7 +6,12 @@ import { lastStart, lastStartIn } from '../disk/last-start.ts';
 import { askHolder } from '../disk/lock.ts';
 import type { AsOwner } from '../disk/root.ts';
 import * as commands from '../installation/commands.ts';
-import { type Announced, type Chosen, otherProjects } from '../installation/installation.ts';
+import {
+  type Announced,
+  type Chosen,
+  otherProjects,
+  withOwners,
+} from '../installation/installation.ts';
 import { OPTIONS, readSettings, SERVE_OPTIONS } from '../settings.ts';
 import { defineCommand, tableOf } from './command.ts';
 import { type Installation, readInstallation } from './example/installation.ts';
@@ -67,7 +72,7 @@ export const example = defineCommand({
     const warnings = [
       warningAboutOwner(installation, used),
       warningAboutAccess(installation, used, last === undefined, asOwner),
-      last && warningAboutOptions(name, self, used, last),
+      last && (await warningAboutOptions(name, self, used, last)),
     ];
     for (const warning of warnings) if (warning !== undefined) log.warn(warning);
     print(text);
@@ -144,12 +149,12 @@ function addressesTaken({ data, chosen }: Announced, last: Announced | undefined
  * Warns about options of the last start that would change the printed file, but that the file
  * lacks.
  */
-function warningAboutOptions(
+async function warningAboutOptions(
   name: string,
   self: Announced,
   used: Used,
   last: Announced,
-): string | undefined {
+): Promise<string | undefined> {
   const { chosen } = self;
   const lacking = SERVE_OPTIONS.flatMap((option) => {
     const choice = last.chosen[option];
@@ -160,8 +165,8 @@ function warningAboutOptions(
   const others = otherProjects(self) ?? (usesProjects ? otherProjects(last) : undefined);
   const projects = others ?? self.projects;
   const all = { ...self, projects, chosen: { ...chosen, ...Object.fromEntries(lacking) } };
-  const again = commands.example(all, name);
-  if (again === commands.example(self, name)) return undefined;
+  const again = commands.example(await withOwners(all), name);
+  if (again === commands.example(await withOwners(self), name)) return undefined;
   const where = `The last start in "${printable(self.data!, Infinity)}"`;
   return `${where} had options that this file lacks. To include them: ${again}`;
 }

@@ -149,8 +149,8 @@ export const check = (of: Installation): string => reading(of, ['check']);
 export const help = (of: Installation, topic: string): string => viewlog(of, ['help', topic]);
 
 /** Prints a file for another program with the options that were chosen. */
-export const example = (of: Announced, name: string): string =>
-  viewlog(of, ['example', name], { ...files(of), ...picked(of, Object.keys(of.chosen)) });
+export const example = (of: Installation, name: string): string =>
+  reading(of, ['example', name], picked(of, Object.keys(of.chosen)));
 
 /** Prints the script for a project's pages. */
 export const snippet = (of: Installation, id: string, url: string): string =>

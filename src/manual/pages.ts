@@ -44,6 +44,7 @@ export const TOPICS: readonly string[] = Object.values(READERS).flatMap(Object.k
 /** Words that an operator may use, and the word that the manual uses in a heading. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   chown: 'permissions',
+  cookie: 'consent',
   limit: '429',
   dnt: 'consent',
   gpc: 'consent',

@@ -24,6 +24,8 @@ it.each<[text: string | undefined, command: string | undefined]>([
     }),
   ],
   ['sudo -u viewlog /srv/viewlog activate 7 --data /data', commands.activate(owned, '7')],
+  // It reads the last start and the projects file.
+  ['sudo -u viewlog /srv/viewlog example nginx --data /data', commands.example(owned, 'nginx')],
   [
     'runuser -u viewlog -- /srv/viewlog activate 7 --data /data',
     commands.activate({ ...owned, hasSudo: false }, '7'),

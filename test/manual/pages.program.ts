@@ -164,6 +164,7 @@ describe('viewlog help', () => {
     ['keep-days', 'privacy', '## Deleting data'],
     ['consent', 'privacy', '## Do I need consent?'],
     ['banner', 'privacy', '## Do I need consent?'],
+    ['cookie', 'privacy', '## Do I need consent?'],
     ['gdpr', 'privacy', '## Deleting data'],
     ['dashboard', 'status-page', '# The status page'],
     ['config', 'reference', '## Configuration'],
