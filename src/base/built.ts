@@ -21,11 +21,13 @@ export const builtTexts = () => (texts ??= typeof TEXTS === 'undefined' ? {} : u
 
 /**
  * Returns texts by name.
- * @param packed their JSON, in Brotli and base64.
+ * @param packed names and texts in turn, with a NUL between them, in Brotli and base64.
  */
 function unpacked(packed: string): Readonly<Record<string, string>> {
-  const json = brotliDecompressSync(Buffer.from(packed, 'base64')).toString();
-  return JSON.parse(json) as Record<string, string>;
+  const parts = brotliDecompressSync(Buffer.from(packed, 'base64')).toString().split('\0');
+  return Object.fromEntries(
+    parts.flatMap((name, i) => (i % 2 === 0 ? [[name, parts[i + 1]!]] : [])),
+  );
 }
 
 /** Returns the licences of everything in this program that others wrote. */

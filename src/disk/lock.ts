@@ -21,7 +21,7 @@ import { relative } from 'node:path';
 import { EXIT, type ExitCode, errnoOf, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
-import { sleep, timeOf } from '../base/time.ts';
+import { sleep, timeOf, within } from '../base/time.ts';
 import { findHolder, killCommand } from '../installation/commands.ts';
 import { absolute, type Announced } from '../installation/installation.ts';
 import { cannotOpen, daysIn, prepareDirectory } from './directory.ts';
@@ -61,6 +61,8 @@ interface LockOptions {
 export type Step = 'asked' | 'listening' | 'renamed' | 'waited';
 
 const CHECK_MS = 800;
+/** A disk that hangs must not delay a stop. */
+const STORING_MS = 200;
 const FAST_START_MS = 100;
 const STABLE_MS = 150;
 /** Every holder has checked its lock within this time. */
@@ -121,6 +123,8 @@ export class Lock {
   /** The directory that was there at the start. */
   #directory!: Stats;
   #socket!: LockSocket;
+  /** Ends when the start has been stored. */
+  #stored = Promise.resolve();
   /** True: lost or released. */
   #isOver = false;
 
@@ -160,12 +164,13 @@ export class Lock {
   announce({ address, status }: Pick<Announced, 'address' | 'status'>): void {
     Object.assign(this.#self, { address, status });
     // Not awaited: a disk that hangs must not delay a start.
-    void rememberStart(this.#dir, this.#self);
+    this.#stored = rememberStart(this.#dir, this.#self);
   }
 
   /** Stops listening; the lock's file stays. */
   async release(): Promise<void> {
     this.#isOver = true;
+    await within(STORING_MS, this.#stored);
     await this.#socket.close();
   }
 

@@ -3,6 +3,7 @@ import * as net from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Fatal } from '../../src/base/exit.ts';
+import { lastStartIn } from '../../src/disk/last-start.ts';
 import { acquireLock, askHolder, type Lock, type Step } from '../../src/disk/lock.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { until } from '../support/viewlog.ts';
@@ -46,6 +47,15 @@ describe('a lock', () => {
       sinceMs: Math.round(performance.timeOrigin),
       address: 'http://127.0.0.1:8080',
     });
+  });
+
+  test('that is released right after a start has stored the start for the doctor', async () => {
+    const dir = tempDir();
+    const address = 'http://127.0.0.1:8080';
+    const lock = await acquireLock(dir);
+    lock.announce({ address });
+    await lock.release();
+    expect(fs.readFileSync(lastStartIn(dir), 'utf8')).toContain(address);
   });
 
   test('is free as soon as it is released, even if a client stays connected; its file stays', async () => {
