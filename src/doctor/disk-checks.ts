@@ -207,7 +207,7 @@ export const checkSpace = inside((seen, { settings, of }) => {
     const what = "Free disk space is unknown: statfs isn't permitted; --min-free is off";
     return [warning(what, 'Start Deno with --allow-sys=statfs')];
   }
-  const what = `${formatRoundedSize(space.freeBytes)} free, --min-free ${formatSize(minFreeBytes)}`;
+  const what = `${formatRoundedSize(space.freeBytes)} free (--min-free is ${formatSize(minFreeBytes)})`;
   const refused = 'every view is refused with 503';
   const full = spaceStep(space, of, minFreeBytes);
   if (full !== undefined) {

@@ -312,13 +312,13 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'error data directory: Can\'t open "/data" for writing: denied. ': inside({
     writing: new Error('denied'),
   }),
-  'error free space: 3.0 MiB free, --min-free 64 MiB; every view is refused with 503. Free space: 3.0 MiB. viewlog needs 61 MiB more: delete views-*.ndjson':
+  'error free space: 3.0 MiB free (--min-free is 64 MiB); every view is refused with 503. Free space: 3.0 MiB. viewlog needs 61 MiB more: delete views-*.ndjson':
     inside(free(3 * MiB)),
-  "error free space: 0 bytes free, --min-free 0 bytes; a view that doesn't fit is refused with 503. Free space: 0 bytes: delete views-*.ndjson":
+  "error free space: 0 bytes free (--min-free is 0 bytes); a view that doesn't fit is refused with 503. Free space: 0 bytes: delete views-*.ndjson":
     inside(free(0), { 'min-free': 0 }),
-  'error free space: 8.0 GiB free, --min-free 64 MiB; no file can be created. The file system has no free inodes: delete old files':
+  'error free space: 8.0 GiB free (--min-free is 64 MiB); no file can be created. The file system has no free inodes: delete old files':
     inside({ fileSystem: { ...DISK, hasInodes: false } }),
-  'error free space: 57 MiB free, --min-free 64 MiB; every view is refused with 503. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.':
+  'error free space: 57 MiB free (--min-free is 64 MiB); every view is refused with 503. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.':
     inside({ fileSystem: { ...DISK, freeBytes: 57 * MiB, sizeBytes: 60 * MiB } }),
   "error collector: Another program has the port of http://127.0.0.1:8080: no answer in 5 s; viewlog can't listen there. Find it and stop it, or choose another address: sudo ss -ltnp 'sport = :8080'":
     { reply: { failure: 'no answer in 5 s' }, status: STATUS },
@@ -343,7 +343,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     { projects: reading('{"projects":[{"id":"1","active":false}]}') },
   'warning data directory: "/data" doesn\'t exist; there are no views yet. viewlog creates the directory at its start, if it may. Otherwise correct --data, or run: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data':
     { disk: {} },
-  'warning free space: 8.0 GiB free, --min-free 64 MiB; lasts 7 days at the current rate; then every view is refused with 503. Delete views-*.ndjson of earlier days that you have shipped or copied, or use --keep-days':
+  'warning free space: 8.0 GiB free (--min-free is 64 MiB); lasts 7 days at the current rate; then every view is refused with 503. Delete views-*.ndjson of earlier days that you have shipped or copied, or use --keep-days':
     inside({ bytesPerDay: 1024 * MiB }),
   "warning free space: Free disk space is unknown: statfs isn't permitted; --min-free is off. Start Deno with --allow-sys=statfs":
     inside({ fileSystem: undefined }),
@@ -595,7 +595,7 @@ it('says that a large disk lasts for years, without a number of days', () => {
     ({ check }) => check === 'free space',
   )!;
   expect(what).toBe(
-    '8.0 GiB free, --min-free 64 MiB; lasts more than 10 years at the current rate',
+    '8.0 GiB free (--min-free is 64 MiB); lasts more than 10 years at the current rate',
   );
 });
 
