@@ -2,14 +2,14 @@ import * as fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { WAYS } from './support/attacker.ts';
 import { withstand } from './support/faults.ts';
-import { BUN, isPresent, DENO_2_5, NEWEST_DENO, NODE } from './support/runtimes.ts';
+import { BUN, DENO, DENO_2_5, isPresent, NODE } from './support/runtimes.ts';
 
 const schedule = fc.record({
   ways: fc.subarray(Object.keys(WAYS), { minLength: 1, maxLength: 4 }),
   clients: fc.integer({ min: 1, max: 12 }),
 });
 
-describe.each([NODE, NEWEST_DENO, DENO_2_5, BUN].filter(isPresent))(
+describe.each([NODE, DENO, DENO_2_5, BUN].filter(isPresent))(
   'attackers on $name',
   (runtime) => {
     it("don't exhaust memory, and honest views are answered meanwhile", async () => {

@@ -4,7 +4,7 @@ import { FAULTS, withstand } from './support/faults.ts';
 import { WAYS } from './support/attacker.ts';
 import { canInstall, createAccounts, removeAccounts } from './support/installations.ts';
 import { canRunNats } from './support/nats-server.ts';
-import { BUN, DENO, isPresent, NEWEST_DENO, NODE } from './support/runtimes.ts';
+import { BUN, DENO, isPresent, NODE } from './support/runtimes.ts';
 import { Random } from './simulation/random.ts';
 import { simulateAll } from './simulation/simulate.ts';
 import { chaos } from './support/stream-faults.ts';
@@ -31,10 +31,9 @@ for (const runtime of runtimes) {
   for (const [fault, happen] of Object.entries(FAULTS)) {
     faults[`${fault}, ${runtime.name}`] = (random) => happen(runtime, random);
   }
-  const attacked = runtime === DENO ? NEWEST_DENO : runtime;
   for (const way of Object.keys(WAYS)) {
-    faults[`an attacker ${way}, ${attacked.name}`] = () =>
-      withstand(attacked, [way], { clients: 20, ms: 3_000 });
+    faults[`an attacker ${way}, ${runtime.name}`] = () =>
+      withstand(runtime, [way], { clients: 20, ms: 3_000 });
   }
 }
 

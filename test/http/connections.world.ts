@@ -6,7 +6,7 @@ import { KiB, MiB } from '../../src/base/format.ts';
 import { LIMITS } from '../../src/base/limits.ts';
 import { sleep } from '../../src/base/time.ts';
 import { chunk, parseAnswers, post } from '../support/raw.ts';
-import { BUN, isPresent, DENO_2_5, NEWEST_DENO, NODE, type Runtime } from '../support/runtimes.ts';
+import { BUN, DENO, DENO_2_5, isPresent, NODE, type Runtime } from '../support/runtimes.ts';
 import { startWatched } from '../support/status.ts';
 import { linesOf, until as untilEver } from '../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
@@ -124,7 +124,7 @@ async function until(
 const SIZES = [KiB, 16 * KiB, MiB];
 /** TABLE_RUNTIMES='Deno|Bun' leaves only the rows of these runtimes. */
 const isChosen = ({ name }: Runtime) => RegExp(process.env['TABLE_RUNTIMES'] ?? '').test(name);
-const RUNTIMES = [NODE, NEWEST_DENO, DENO_2_5, BUN].filter(isChosen).filter(isPresent);
+const RUNTIMES = [NODE, DENO, DENO_2_5, BUN].filter(isChosen).filter(isPresent);
 
 /** One collector, with a connection in each state. */
 class Scene {

@@ -47,7 +47,6 @@ const deno = (name: string, program: string): Runtime =>
     `--allow-write=${path}`,
   ]);
 export const DENO = deno('Deno', `${ROOT}node_modules/.bin/deno`);
-export const NEWEST_DENO = deno('the newest Deno', `${TOOLS}/newest-deno/deno`);
 /** The oldest Deno that viewlog runs on. */
 export const DENO_2_5 = deno('Deno 2.5', `${TOOLS}/deno-2.5/deno`);
 export const BUN = runtime('Bun', `${TOOLS}/.bin/bun`);

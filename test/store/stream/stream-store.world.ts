@@ -7,7 +7,6 @@ import {
   DENO,
   EXECUTABLE,
   isPresent,
-  NEWEST_DENO,
   NODES,
   DENO_2_5,
 } from '../../support/runtimes.ts';
@@ -17,7 +16,7 @@ import { FULL_VIEW, MINIMAL_VIEW } from '../../support/views.ts';
 
 // Views in a stream of one real NATS server.
 
-const RUNTIMES = [...NODES, DENO, NEWEST_DENO, DENO_2_5, BUN, EXECUTABLE].filter(isPresent);
+const RUNTIMES = [...NODES, DENO, DENO_2_5, BUN, EXECUTABLE].filter(isPresent);
 const idOf = async (answer: Response): Promise<string> =>
   ((await answer.json()) as { id: string }).id;
 
