@@ -45,7 +45,7 @@ export class ArchiveFiles {
   readonly writer: PatientWriter;
   readonly #days = new Map<string, Day>();
   readonly #recent = new RecentIds(RECENT_MAX);
-  /** True: the files have no lines of messages that are still to come. */
+  /** True: every line in the files belongs to a message that the archive has read. */
   #isCaughtUp = false;
   /** `undefined` if nothing has been archived. */
   record: ArchiveRecord | undefined;
@@ -102,9 +102,10 @@ export class ArchiveFiles {
     await this.#save({ ...record, files: Object.fromEntries(files), shortened: all });
   }
 
-  /** Records that nothing after this message is archived, and trusts no recorded size. */
+  /** Records that nothing after this message is archived, and drops all recorded sizes. */
   async restart(stream: string, created: string, sequence: number): Promise<void> {
-    // Without the recorded sizes, nothing would show later that a file was cut short.
+    // Examines the files before that: without its recorded size, a file that another program has
+    // cut short would look whole.
     const { dir } = this.#options;
     await this.writer.repeat(dir, async () => {
       if (!(await this.examine())) throw new Error("a view file can't be examined");
@@ -203,7 +204,7 @@ export class ArchiveFiles {
     this.bytes += bytes.length;
   }
 
-  /** Collects the ids of the lines in the open, sealed file that the record doesn't cover. */
+  /** Collects the ids of the lines that the record doesn't cover. The file is open and sealed. */
   async #begin(day: string): Promise<Day> {
     const name = fileNameOf('views', day);
     const size = this.writer.fileBytes;

@@ -174,7 +174,7 @@ export class Archive {
     return false;
   }
 
-  /** Returns whether, with `once`, everything is archived, as far as the leader knows. */
+  /** Returns whether, with `once`, everything is archived. Asks the leader for missing messages. */
   async #hasEnded(): Promise<boolean> {
     return this.sequence >= this.#until && this.#audit();
   }
@@ -299,7 +299,7 @@ export class Archive {
     return true;
   }
 
-  /** Archives the messages of a run that the leader has; returns the ones that it lacks. */
+  /** Archives the messages of a run that the leader has; returns the runs that the leader lacks. */
   async #readFromLeader(run: Run) {
     const [from, to] = run;
     const missing: Run[] = [];

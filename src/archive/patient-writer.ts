@@ -56,8 +56,8 @@ export class PatientWriter extends DayWriter {
     this.day = day;
     let left = lines;
     await this.repeat(fileNameOf('views', day), async () => {
-      // After a wait, another program may have changed the file. Once part of the lines may be
-      // written, it is too late to check.
+      // Checks again after a wait, because another program may have changed the file; but not once
+      // part of the lines may be written.
       const isDue = lines.length === 0 && performance.now() - this.#checkedMs >= CHECK_MS;
       if (isDue || (this.space.isLow && left === lines)) await this.check();
       if (this.space.isLow && left === lines) return LOW;

@@ -58,8 +58,8 @@ export class RestoredDay {
   }
 
   /**
-   * Collects the day's lines, also from the leader, because a server that is behind may leave some
-   * out.
+   * Collects the day's lines. Asks the leader for messages in gaps, because a server that is behind
+   * may have left them out.
    */
   async #compare(messages: readonly StreamMessage[], end: number): Promise<void> {
     const { source } = this.#options;

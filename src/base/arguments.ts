@@ -21,9 +21,9 @@ export interface CommandLine {
 }
 
 /**
- * Parses a command line. `--help` and `--version`, in any position, are the commands of that name,
- * which ignore every other option, as `help` does.
- * @param flags those of all commands.
+ * Parses a command line. In any position, `--help` runs the command `help`, and `--version` the
+ * command `version`, without the other options. The command `help` ignores its options too.
+ * @param flags the flags of all commands.
  * @throws {Fatal} exit 64 at a flag that is unknown or lacks its value.
  */
 export function readCommandLine(args: readonly string[], flags: Flags): CommandLine {

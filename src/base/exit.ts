@@ -49,8 +49,8 @@ export const writeAdvice = (error: unknown): string | undefined =>
   WRITE_ADVICE[errnoOf(error) ?? ''];
 
 /**
- * Returns what `read` returns, or `otherwise` if it throws: no such file, or Deno lacks a
- * permission.
+ * Returns what `read` returns, or `otherwise` if `read` throws, for example because a file is
+ * missing or Deno lacks a permission.
  */
 export function orElse<T, O>(read: () => T, otherwise: O): T | O {
   try {

@@ -35,7 +35,7 @@ async function askAnyWay(url: string, asked: Asked, signal: AbortSignal): Promis
 /** Uses no proxy, on any runtime. */
 const DIRECT = new http.Agent({ proxyEnv: {} } as http.AgentOptions);
 
-/** `fetch` would ask the proxy of `HTTP_PROXY` for this machine's own addresses, too. */
+/** Not `fetch`, which would use the proxy in `HTTP_PROXY` even for this machine's own addresses. */
 async function askDirectly(url: string, asked: Asked, signal: AbortSignal): Promise<Reply> {
   const { method = 'GET', body = '' } = asked;
   // Without this header, Node would send the body of an OPTIONS request unframed.
@@ -49,7 +49,7 @@ async function askDirectly(url: string, asked: Asked, signal: AbortSignal): Prom
   const fields = response.headers as Record<string, string>;
   return {
     status: response.statusCode!,
-    headers: new Headers(fields), // makes a text of a list
+    headers: new Headers(fields), // joins a list of values into one text
     body: await text(response),
   };
 }

@@ -1,6 +1,6 @@
-// main.ts imports this first, so it runs first. Evaluating the rest of the program takes so long
-// that a reload after a restart could arrive earlier. In a file of its own, because tests import
-// signals.ts without this effect.
+// main.ts imports this file first, so that viewlog handles signals before it evaluates the rest of
+// the program: that takes so long that a reload soon after a restart could come first. The file is
+// separate because tests import signals.ts without this effect.
 import { signals } from './signals.ts';
 
 signals.install();

@@ -7,7 +7,7 @@ export const LIMITS = {
   headTimeoutMs: 10_000,
   bodyTimeoutMs: 10_000,
   /**
-   * For connections without a request. Longer than reverse proxies keep theirs (nginx 60 s, Traefik
+   * For idle connections. Longer than the idle time-outs of reverse proxies (nginx 60 s, Traefik
    * 90 s, Caddy 120 s), because a proxy loses a view that it sends on a closing connection.
    */
   idleTimeoutMs: 130_000,
@@ -21,7 +21,9 @@ export const LIMITS = {
   /** viewlog reads this much of a refused body, so that its sender sees the answer. */
   drainBytesMax: 64 * KiB,
   drainMs: 100,
-  /** The connection then stays open this long, so that the answer arrives. */
+  /**
+   * If a body wasn't read whole, the connection stays open this long, so that the answer arrives.
+   */
   lingerMs: 300,
   issuesMax: 50,
   quoteLengthMax: 64,

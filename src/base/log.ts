@@ -31,7 +31,7 @@ export function createLog(format: LogFormat, parts = { writeLine, now: Date.now,
   return { info: write('info'), warn: write('warn'), error: write('error') };
 }
 
-/** Returns whether this output goes to the journal: systemd names the file that it reads. */
+/** Returns whether this output goes to the journal: to the file that systemd names. */
 function isJournal(fd: number): boolean {
   const named = readEnv('JOURNAL_STREAM');
   if (!named) return false;

@@ -75,7 +75,8 @@ function writeToPipe(fd: number, text: string, waitMsMax: number): void {
     try {
       written += fs.writeSync(fd, bytes, written);
     } catch (error) {
-      // Another program made a full pipe non-blocking, as Node does with its own stdout.
+      // The pipe is full, and another program has made it non-blocking, as Node does with its own
+      // stdout.
       if (errnoOf(error) !== 'EAGAIN' || waitedMs >= waitMsMax) throw error;
       waitedMs += RETRY_MS;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);

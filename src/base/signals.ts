@@ -4,9 +4,9 @@ const SIGNALS = ['SIGHUP', 'SIGUSR2', 'SIGTERM', 'SIGINT'] as const;
 type Signal = (typeof SIGNALS)[number];
 
 /**
- * The signals of a service. From `install` on no signal ends the process, except a second SIGTERM or
- * SIGINT, which ends it immediately. A signal that arrives before anything can act on it is
- * remembered, and acted on as soon as possible.
+ * The signals of a service. After `install`, none of them ends the process, except a second SIGTERM
+ * or SIGINT, which ends it immediately. If nothing can act on a signal yet, it is remembered, and
+ * acted on as soon as possible.
  */
 class Signals {
   readonly #acts = new Map<Signal, () => void>();
@@ -16,11 +16,13 @@ class Signals {
   #stops = 0;
 
   install(): void {
-    // Not `once`: a listener added while Deno calls this one is called for the same signal.
+    // Not `once`: on Deno, a listener that is added while another one runs gets the same signal.
     for (const [signal, listener] of this.#listeners) process.on(signal, listener);
   }
 
-  /** For a command that isn't a service: every signal has its usual effect, remembered ones too. */
+  /**
+   * For a command that isn't a service: gives every signal, remembered or not, its usual effect.
+   */
   release(): void {
     for (const [signal, listener] of this.#listeners) process.off(signal, listener);
     for (const signal of this.#remembered) endBy(signal);

@@ -16,8 +16,8 @@ export function printable(text: string, lengthMax = 200): string {
 }
 
 /**
- * Returns typed text for a message about it: `printable`, and without what is before an `@`, which
- * may be a password (`nats://user:password@host`).
+ * Returns typed text as a message can quote it: `printable`, and without the part before an `@`,
+ * which may be a password (`nats://user:password@host`).
  */
 export const echo = (text: string): string =>
   printable(text.replace(/^([a-z][\w+.-]*:\/\/)?.*@/is, '$1…@'));
@@ -97,11 +97,11 @@ export function columnOf(texts: readonly string[], isRight = true): string[] {
 export const bytewise = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
 
-/** Returns the text that these bytes are in UTF-8. */
+/** Decodes a text with a character for each byte as UTF-8. */
 export const textOfBytewise = (text: string): string => Buffer.from(text, 'latin1').toString();
 
 /**
- * Copies a text with a character for each byte. A part of a string would keep the whole string in
- * memory, such as a block of a file.
+ * Copies a text with a character for each byte. Without the copy, a part of a string would keep the
+ * whole string in memory, such as a block of a file.
  */
 export const copyOf = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');

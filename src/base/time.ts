@@ -35,7 +35,7 @@ export const sleep = (ms: number, stop?: AbortSignal): Promise<void> =>
     if (stop?.aborted) end();
   });
 
-/** The time, for code that tests run faster. */
+/** A clock that tests replace by a faster one. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   readonly now: () => number;

@@ -14,7 +14,7 @@ export interface AdmissionRules {
 
 /**
  * Decides on a view once its body is read: by its project, the page's origin, the project's rate
- * and the length of the line, in this order. The first check that fails answers.
+ * and the length of the line, in this order. The first check that fails decides the answer.
  * @param view the view that was read; a refusal is returned unchanged.
  * @param origin the request's `Origin`, if it has one.
  */

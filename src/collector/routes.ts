@@ -1,7 +1,7 @@
-// Hono is the front door because anyone who knows Hono can read these routes, and add one. A
+// Hono routes the requests, so that anyone who knows Hono can read these routes, and add one. A
 // runtime's `Request` and `Response` would cost 40% of the speed on Node, so Hono gets the exchange
-// in place of a request, and reads its path with `getPath`. The route's handler sets the answer in
-// `env`; the value that it returns to Hono has no meaning.
+// in place of a request, and reads the exchange's path with `getPath`. A route's handler sets the
+// answer in `env`; the value that the handler returns to Hono has no meaning.
 import { type Context, Hono } from 'hono';
 import { printable } from '../base/text.ts';
 import type { Answer, Exchange, Handler } from '../http/exchange.ts';
@@ -21,10 +21,10 @@ interface Env {
 
 const PATH = '/view';
 
-/** The public listener: `POST /view` and CORS preflights, nothing else. Reads no address. */
+/** The public listener: `POST /view` and CORS preflights, nothing else. Reads no IP address. */
 export function createCollector(parts: CollectorParts): Handler {
-  // Returns the path as sent. By default Hono would read it from a whole URL and decode it. Its
-  // router needs a leading slash.
+  // Returns the path as sent. By default, Hono would read the path from a whole URL and decode it.
+  // Hono's router needs a leading slash.
   const app = new Hono<Env>({
     getPath: (_, options) => {
       const { path } = (options as { env: PendingAnswer }).env.exchange;

@@ -82,8 +82,8 @@ export const example = defineCommand({
 
 /**
  * Returns a template with each `<<name>>` replaced by its value, or by the template of that name. A
- * line with a list is repeated for each item. A line that begins with `<<?name>>` is left out if the
- * value of `name` is empty.
+ * line with a list is repeated for each item. A line that begins with `<<?name>>` is left out if
+ * the value of `name` is empty.
  * @throws {Fatal} exit 64 if there is no such file for these settings.
  */
 function fill(example: string, installation: Installation, template = example): string {
@@ -128,13 +128,13 @@ async function knownStart({ data }: Announced, role: string): Promise<Announced 
 const ADDRESSES = ['host', 'port', 'status'] as const;
 
 /**
- * Returns the addresses that were not chosen, of the viewlog that runs or ran in the data directory:
- * a proxy must find it there. A container knows the directory by another name, and its addresses
- * hold only inside it.
+ * Returns the addresses that the command line doesn't give, as the viewlog that runs or ran in the
+ * data directory has them: a proxy must find viewlog there. Returns none if that viewlog knows the
+ * directory by another name: it ran in a container, and its addresses are valid only inside.
  */
 function addressesTaken({ data, chosen }: Announced, last: Announced | undefined) {
   const chosenThen: Chosen = last?.data === data ? (last?.chosen ?? {}) : {};
-  // Another process chose the texts, and the printed file may be root's.
+  // Another process chose the texts, and root may install the printed file.
   const names = ADDRESSES.filter(
     (name) => !(name in chosen) && /^[\w.:[\]-]+$/.test(chosenThen[name]?.text ?? ''),
   );

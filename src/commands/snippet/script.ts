@@ -28,7 +28,7 @@ interface NavigationEvent extends Event {
 
 {
   let id = PROJECT;
-  /** Why nothing is sent. */
+  /** The reason why the script sends nothing. */
   let why: string | false | undefined;
   /** The page before the next view's page; `ref` is the page before the current view's page. */
   let from: string;
@@ -120,7 +120,7 @@ interface NavigationEvent extends Event {
     let canChange = (new Date() as never) - (ld as never) < titleMs;
     // `page.title` without `slice` is an image or a form named `title`.
     if (!(canChange && page.title == oldTitle)) pn = page.title.slice?.(0, 1e3);
-    // Only `loading`, of all states, sorts after `l`.
+    // `loading` is the only state that sorts after `l`.
     if (!isLeft && (page.readyState > 'l' ? titleMs || !pn : canChange)) setTimeout(look, 100);
     else if (ld) send();
   };
@@ -159,7 +159,7 @@ interface NavigationEvent extends Event {
     from = page.referrer.split('?')[0]!;
     // After a reload or the back button, and when a discarded tab is shown again (`traverse`, the
     // last type in the alphabet), browsers repeat the page's first referrer. If the site makes
-    // browsers send none, `activation` may still show that the page before was the site's.
+    // browsers send none, `activation` may still show that the previous page was the site's own.
     if (
       performance.navigation?.type ||
       (activation?.navigationType as string) > 't' ||
@@ -196,11 +196,11 @@ interface NavigationEvent extends Event {
     }
   };
 
-  // A library that swaps a page's body runs its scripts again. Then only the attributes of the
-  // script's element are new.
+  // Some libraries swap the page's body, and run the scripts in the new body again. Such a run only
+  // takes over the attributes of the script's new element.
   browser[key] = page.currentScript?.dataset || {};
   if (!isHere) {
-    // The site's owner can turn the script off in a browser, so that it counts only readers.
+    // The site's owner can turn the script off in a browser, so that it counts only visitors.
     try {
       why = localStorage.viewlog == 'off' && 'localStorage.viewlog';
     } catch {
