@@ -89,8 +89,8 @@ export class DayWriter {
   }
 
   /**
-   * Returns whether the day's file is open, or was closed for the open one less than an hour ago.
-   * If a wrong clock has changed the file, the right one changes it back.
+   * Returns whether the day's file is open or being opened, or was the last one to be closed, less
+   * than an hour ago: once a wrong clock is corrected, viewlog opens the former file again.
    */
   isInUse(day: string): boolean {
     const isLeft = day === this.#left.day && performance.now() - this.#left.atMs < HOUR_MS;
@@ -121,8 +121,8 @@ export class DayWriter {
   }
 
   /**
-   * Opens the file again if its path names another file or if it has shrunk; closes a past day's
-   * file.
+   * Opens the file again if its path names another file or if the file has shrunk; closes a past
+   * day's file.
    */
   async checkPath(today: string): Promise<Blocked | undefined> {
     const file = this.#file;
@@ -167,7 +167,8 @@ export class DayWriter {
     const begunMs = performance.now();
     const before = file.size;
     let lineBytes = 0;
-    // Without an `await`, the write begins before the answers to the last batch are made.
+    // Awaits only if something is owed: otherwise the write begins before the answers to the last
+    // batch are made.
     let error = file.owed.length > 0 ? await this.#writeOwed(file) : undefined;
     if (error === undefined) {
       const outcome = await this.#writeTo(file, lines);
@@ -175,7 +176,7 @@ export class DayWriter {
       ({ lineBytes, owed: file.owed } = splitAt(lines, outcome.written));
     }
     const blocked = error === undefined ? undefined : blockedBy(error, file.path);
-    // Syncs after an error too: the lines before the error are in the file and get their answer.
+    // Syncs after an error too: the lines before the error are in the file, and are acknowledged.
     const mustSync = this.#options.durability === 'disk' && !file.isDsync && file.size > before;
     if (mustSync) await synced(file.path, this.#options.files.fdatasync(file.fd));
     this.syncSeconds += (performance.now() - begunMs) / 1000;
@@ -257,8 +258,8 @@ export class DayWriter {
     // Some devices act when they are opened, and on Deno opening a FIFO waits for its reader.
     const found = await ifPresent(files.stat(path));
     if (found?.isFile() === false) throw new Error(NOT_REGULAR);
-    // One call that writes and syncs brings a third more views on Node and Bun than two calls.
-    // Under load, their event loop is too busy to start the second call when the first has ended.
+    // With one call that writes and syncs, Node and Bun store a third more views than with two
+    // calls: under load, the event loop is too busy to start the second call in time.
     const isDsync = durability === 'disk' && files.canDsync;
     const fd = await files.open(path, isDsync ? 'ad' : 'a', 0o640);
     try {
@@ -271,7 +272,8 @@ export class DayWriter {
       const { dev, ino, size } = there;
       const owed = (await endsInNewline(files, fd, size)) ? NOTHING : SEAL;
       if (size > 0) await synced(path, files.fdatasync(fd));
-      // Syncs the directory of an existing file too: its creator may have died before it could.
+      // Syncs the directory of an existing file too: the process that created the file may have
+      // died before it synced the directory.
       await syncDirectory(files, dir);
       this.#file = { day, path, fd, isDsync, dev, ino, size, owed };
     } catch (error) {
@@ -299,7 +301,7 @@ async function endsInNewline(files: FileOps, fd: number, size: number): Promise<
   return size === 0 || ((await files.read(fd, last, size - 1)) === 1 && last[0] === NEWLINE);
 }
 
-/** A quota and RLIMIT_FSIZE are a full disk to the process that exceeds them. */
+/** A process over its quota or RLIMIT_FSIZE can't write, as on a full disk. */
 const DISK_FULL_ERRNOS = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 const DISK_FULL = 'the disk is full';
 

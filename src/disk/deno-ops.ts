@@ -25,14 +25,14 @@ const OPENINGS = {
  * File operations on files that Deno's own API opened. Deno's node:fs (2.9) writes on the main
  * thread, where a disk that hangs stops everything. It also continues after a short write, so on a
  * full disk viewlog would miss that part of a line is in the file, and write it twice.
- * @param others does the rest.
+ * @param others performs the other operations.
  */
 export function denoFiles(deno: DenoFiles, others: FileOps): FileOps {
   const files = new Map<number, DenoFile>();
   let last = 0;
   return {
     ...others,
-    canDsync: false, // Deno takes no flags of the system's
+    canDsync: false, // Deno's `open` accepts none of the system's flags
     async open(path, flags, mode = 0o666) {
       const opening = OPENINGS[flags === 'ad' ? 'a' : flags];
       const file = await deno.open(path, flags === 'r' ? opening : { ...opening, mode });

@@ -8,8 +8,8 @@ const BUSY_MAX = 100;
 
 /**
  * Writes all of `bytes`. Short writes are ordinary, and EINTR and EAGAIN are retried. A file system
- * that takes no bytes is like a full disk.
- * @param onError gets an error, and the bytes written before it; its own exceptions are thrown.
+ * that accepts no bytes counts as full.
+ * @param onError gets an error, and the number of bytes written before it. It may throw.
  */
 export async function writeAll(
   files: FileOps,
@@ -34,7 +34,7 @@ export async function writeAll(
   return { written };
 }
 
-/** Tried again later, as if the disk were full. */
+/** The code makes callers retry later, as on a full disk. */
 const nothingWritten = (): Error =>
   Object.assign(new Error('ENOSPC: the file system took no bytes, write'), { code: 'ENOSPC' });
 
@@ -67,8 +67,8 @@ export async function syncDirectory(files: FileOps, dir: string): Promise<void> 
 }
 
 /**
- * Replaces a file's text. A reader finds the whole old text or the whole new one, also after a
- * power cut; once this resolves, the new one.
+ * Replaces a file's text. A reader finds either the whole old text or the whole new text, even
+ * after a power cut. Once the promise resolves, a reader finds the new text.
  * @throws {Fatal} exit 74 if a sync fails; else the system's error, and the file is unchanged.
  */
 export async function replaceFile(

@@ -29,7 +29,7 @@ export class FreeSpace {
     } catch (error) {
       return this.#fail(error);
     }
-    // The margin avoids frequent changes.
+    // The margin keeps `isLow` from changing often.
     const isLow = this.bytes < minFreeBytes * (this.isLow ? 9 / 8 : 1);
     if (isLow === this.isLow) return;
     this.isLow = isLow;
@@ -40,7 +40,7 @@ export class FreeSpace {
 
   #fail(error: unknown): void {
     const { minFreeBytes, log } = this.#options;
-    // An error without an errno is Deno's: it forbids the call for the life of the process.
+    // An error without an errno means that Deno forbids the call, for the life of the process.
     if (errnoOf(error) !== undefined || this.#isLogged || minFreeBytes === 0) return;
     this.#isLogged = true;
     log.warn(

@@ -1,5 +1,5 @@
-// The last start of a viewlog in a data directory, for the doctor and for printed files, if none
-// runs.
+// Stores how viewlog was last started in a data directory. The doctor and printed files use it if
+// no viewlog is running.
 import { readFile, stat } from 'node:fs/promises';
 import {
   type Announced,

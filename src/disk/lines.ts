@@ -55,12 +55,12 @@ function blockOf(bytes: Buffer, encoding: BufferEncoding) {
   return {
     /** All lines, each with its newline. */
     text,
-    // No getter: V8 frees objects that have one late, and reading took twice the time.
-    /** Without their newlines. A last line without one may still be written, and is left out. */
+    // Not a getter: V8 frees objects with getters late, so that reading took twice the time.
+    /** Without their newlines, and without an unended last line: it may still be written. */
     lines: () => text.split('\n').slice(0, -1),
     /** Indices in `lines` of lines that aren't UTF-8. */
     damaged: isUtf8(bytes) ? NONE : damagedIn(bytes),
-    /** With the newlines, and a last line without one. */
+    /** Includes the newlines, and a last line without a newline. */
     bytes: bytes.length,
     /** True: there is a last line without a newline. */
     isUnended: bytes[bytes.length - 1] !== NEWLINE,

@@ -14,7 +14,7 @@ import {
 } from '../installation/installation.ts';
 import { ifPresent } from './ops.ts';
 
-/** The holder of a lock, as it describes itself; a replay has only the first two. */
+/** A lock's holder, as it describes itself; a replay gives only `pid` and `sinceMs`. */
 export type Holder = Pick<Announced, 'pid' | 'sinceMs'> & Partial<Announced>;
 
 /** The process that listens at a lock's path; `undefined` if there is none. */
@@ -48,8 +48,8 @@ export class LockSocket {
   }
 
   /**
-   * Listens beside the lock, under a name of its own.
-   * @returns that file, made by the user that this process runs as.
+   * Listens on a draft beside the lock.
+   * @returns the draft's file, which belongs to the user that this process runs as.
    */
   async listen(): Promise<Stats> {
     await new Promise<void>((resolve, reject) => {
@@ -73,7 +73,7 @@ export class LockSocket {
   /** Stops listening. A file at the lock's path stays there. */
   async close(): Promise<void> {
     await new Promise<void>((resolve) => void this.#server.close(() => resolve()));
-    // Another user may have closed the directory since.
+    // The directory may no longer permit this user to remove files.
     await rm(this.#draft, { force: true }).catch(() => {});
   }
 }
@@ -103,7 +103,7 @@ export async function askLock(lock: string): Promise<HolderReply> {
   return 'unresponsive';
 }
 
-/** The process may be another user's: it must not fill this one's memory. */
+/** Reads a bounded text, because the other process may be another user's, and send any amount. */
 async function boundedText(connection: net.Socket): Promise<string> {
   const parts: Buffer[] = [];
   let bytes = 0;

@@ -1,18 +1,18 @@
-// One writer per data directory, by a Unix socket in it (`lock-socket.ts`). It works on Node, Deno and
-// Bun alike, and needs no permission beyond the directory.
+// One writer per data directory, by a Unix socket in it (`lock-socket.ts`). The socket works on
+// Node, Deno and Bun alike, and needs no permission beyond the directory.
 //
 // A starter
 // 1. connects to the lock. Anything but "refused" or "no such file" means that a process holds it.
 // 2. listens on a draft beside the lock, and renames the draft to the lock.
-// 3. waits, and checks that the lock is still its own. Only then does it hold the lock, and may open,
-//    seal or write anything.
+// 3. waits, and checks that the lock is still its own. Only then does the starter hold the lock,
+//    and may open, seal or write files.
 //
-// If two start together, the last to rename wins: the other starter checks after 150 ms. A starter that
-// takes more than 100 ms from step 1 to its rename waits longer, because it may have replaced a
-// holder. A holder checks every 0.8 s, and ends if another process has the lock.
+// If two start together, the last to rename wins: the other starter checks after 150 ms. A starter
+// that takes more than 100 ms from step 1 to its rename waits longer, because it may have replaced
+// a holder. A holder checks every 0.8 s, and ends if another process has the lock.
 //
-// viewlog never unlinks a lock. An operator might, so the holder of a missing lock creates it again,
-// and a starter that finds files but no lock gives the holder time to do so.
+// viewlog never unlinks a lock. An operator might, so the holder of a missing lock creates it
+// again, and a starter that finds files but no lock gives the holder time to do so.
 //
 // This works on one machine. Machines that share a directory (NFS) don't see each other's sockets.
 import type { Stats } from 'node:fs';
@@ -50,13 +50,13 @@ interface LockOptions {
   readonly log?: Log;
   /** Called at most once: this process must end, with exit 73 or 74. */
   readonly onLost?: (fatal: Fatal) => void;
-  /** Called after each step of a start. Tests stop it there. */
+  /** Called after each step of acquiring the lock, so that tests can stop there. */
   readonly onStep?: (step: Step) => Promise<void>;
 }
 
 /**
- * The step that ended: the lock was asked, the draft listens, the draft was renamed, the wait is
- * over.
+ * What a starter has just done: asked the process at the lock, begun to listen on its draft,
+ * renamed the draft to the lock, waited for other starters.
  */
 export type Step = 'asked' | 'listening' | 'renamed' | 'waited';
 
@@ -65,7 +65,7 @@ const CHECK_MS = 800;
 const STORING_MS = 200;
 const FAST_START_MS = 100;
 const STABLE_MS = 150;
-/** Every holder has checked its lock within this time. */
+/** Every holder checks its lock at least once in this time. */
 const NOTICED_MS = 2_000;
 /** Linux allows 108 bytes for the path of a socket, others 104, including the NUL at its end. */
 const PATH_BYTES_MAX = process.platform === 'linux' ? 107 : 103;
@@ -202,7 +202,9 @@ export class Lock {
     return isWon;
   }
 
-  /** Waits for the last check, so that on a file system that hangs only one check is pending. */
+  /**
+   * Starts each check after the last one has ended, so that a file system that hangs gets only one.
+   */
   #checkLater(): void {
     const check = async (): Promise<void> => {
       if (this.#isOver) return;

@@ -33,7 +33,7 @@ export function filesOfDay(kind: FileKind, day: string): readonly string[] {
   return [name, `${name}.gz`, ...(kind === 'refused' ? [replayRecordOf(name)] : [])];
 }
 
-/** Returns the day of a name in `filesOfDay`; `undefined` for any other name. */
+/** Returns the day of a name that `filesOfDay` returns; `undefined` for any other name. */
 export function dayOfRemovable(kind: FileKind, name: string): string | undefined {
   const day = dayOfFileName(kind, name.replace(/\.(gz|replayed)$/, ''));
   return day !== undefined && filesOfDay(kind, day).includes(name) ? day : undefined;

@@ -102,7 +102,7 @@ const nodeFiles: FileOps = {
 /** Older runtimes don't have `frsize`. It differs from `bsize` on some network file systems. */
 type StatsFs = fs.StatsFs & { readonly frsize?: number };
 
-/** Async, so that a runtime that forbids it (Deno without --allow-sys=statfs throws) rejects. */
+/** Async, so that it rejects if the runtime throws: Deno without --allow-sys=statfs does. */
 export const fileSystemOf = async (dir: string) =>
   spaceIn(await fromCallback<StatsFs>((done) => fs.statfs(dir, done)));
 
@@ -114,7 +114,7 @@ export function spaceIn({ type, blocks, bfree, bavail, bsize, frsize, files, ffr
     type,
     /** The bytes that users may still write. */
     freeBytes: bavail * blockBytes,
-    /** The most that could be free on it. */
+    /** The bytes that users could write if the file system were empty. */
     sizeBytes: (blocks - (bfree - bavail)) * blockBytes,
     /** False: no file can be created. Some file systems have no limit, and report 0 of 0. */
     hasInodes: ffree > 0 || files === 0,

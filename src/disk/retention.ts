@@ -1,5 +1,6 @@
-// Removes the files of old days, and slowly: at most one day of each kind per hour, the first an hour
-// after the start. A clock that is wrong for an hour therefore costs one old day at most.
+// Removes the files of old days slowly: at most one day of each kind per hour, the first one an
+// hour after the start. So a clock that is wrong for an hour costs at most one old day of each
+// kind.
 import { errorText } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import { DAY_MS, dayOf, HOUR_MS } from '../base/time.ts';
@@ -19,15 +20,15 @@ export interface RetentionOptions extends DirectoryOptions {
   readonly isLocked: () => boolean;
 }
 
-/** A file that retention had the time to remove is overdue. */
+/** A file is overdue if retention has had this long to remove it. */
 const REMOVAL_MS = 2 * HOUR_MS;
 
 /**
- * Removes the files of at most one overdue day of each kind per hour, the first an hour from now, as
- * long as the process holds the lock.
+ * Removes the files of at most one overdue day of each kind per hour, the first an hour from now,
+ * as long as the process holds the lock.
  */
 export function startRetention(options: RetentionOptions): void {
-  // An hour after the last removal has ended, so that two are never closer than that.
+  // Waits an hour after each removal has ended, so that two removals are never closer together.
   const removeAndWait = () => removeOverdue(options).finally(() => startRetention(options));
   setTimeout(() => void removeAndWait(), HOUR_MS).unref();
 }
