@@ -1,7 +1,9 @@
 import type { BodyFault } from './exchange.ts';
 import type { Reservation } from './memory-budget.ts';
 
-/** A browser sends a view in one piece; a client that sends single bytes makes each a piece. */
+/**
+ * A browser sends a view in one piece; a client that sends single bytes makes each byte a piece.
+ */
 export const piecesMaxOf = (bytesMax: number): number => 64 + Math.floor(bytesMax / 512);
 
 export const EMPTY = new Uint8Array();

@@ -40,7 +40,7 @@ export function listenOnBun(bun: Bun, { host, port, handler, budget }: ListenOpt
     address,
     url: urlOf(address),
     async stop(timeoutMs) {
-      // Bun waits until idle connections end by themselves; their clients may keep them for hours.
+      // `stop()` waits until clients end their idle connections, which can take hours.
       void server.stop();
       await until(() => server.pendingRequests === 0, timeoutMs);
       void server.stop(true);
@@ -65,8 +65,8 @@ async function refuse(answer: Answer, exchange: FetchExchange): Promise<Response
   if (exchange.fault === 'over-budget') void exchange.request.body?.cancel().catch(() => {});
   // Without this wait, Bun reads this connection's next request before any other connection's.
   await sleep(0);
-  // If the response lingered, Bun would read megabytes of this connection before it looks at another,
-  // which takes seconds if each piece is one byte.
+  // If the response lingered, Bun would read megabytes of this connection before it looks at
+  // another, which takes seconds if each piece is one byte.
   if (exchange.isRead || exchange.fault === 'too-many-pieces') {
     return responseOf(answer, exchange);
   }

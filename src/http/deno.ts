@@ -8,7 +8,7 @@ import { type Listener, type ListenOptions, until, urlOf } from './listener.ts';
 
 interface Server {
   readonly addr: { port: number };
-  /** Rejects with the error that ended it. */
+  /** Rejects with the error that ended the server. */
   readonly finished: Promise<void>;
   shutdown(): Promise<void>;
 }
@@ -41,7 +41,7 @@ export function listenOnDeno(deno: Deno, { host, port, handler, budget }: Listen
     address,
     url: urlOf(address),
     async stop(timeoutMs) {
-      // A shutdown breaks off bodies that are still arriving, so these come first.
+      // Waits for bodies that are still arriving, because a shutdown would break them off.
       const arriving = [...reads.keys()];
       await until(() => !arriving.some((read) => reads.has(read)), timeoutMs / 2);
       // Deno 2.5 would wait for connections that have sent nothing.
@@ -55,8 +55,8 @@ export function listenOnDeno(deno: Deno, { host, port, handler, budget }: Listen
 }
 
 /**
- * Reads once. Deno can close the connection of a refused request only if no read of its body is
- * pending, and newer versions only if there was one.
+ * Reads the body once. Deno can close the connection of a refused request only if no read of its
+ * body is pending. Newer versions can close it only if the body was read.
  */
 async function discardBody(exchange: FetchExchange): Promise<void> {
   const { body, bodyUsed } = exchange.request;

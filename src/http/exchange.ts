@@ -21,7 +21,7 @@ export interface Exchange {
   readonly path: string;
   header(name: HeaderName): string | undefined;
   /**
-   * Reads the whole body, once. Gives up as soon as it exceeds `bytesMax`, whatever its
+   * Reads the whole body, once. Gives up as soon as the body exceeds `bytesMax`, whatever its
    * Content-Length says, and after `LIMITS.bodyTimeoutMs`.
    */
   read(bytesMax: number): Promise<Uint8Array | BodyFault>;
@@ -35,8 +35,8 @@ export interface Exchange {
  * If the request's body is still arriving when its answer is ready, the server reads on for a
  * moment and discards the rest. Otherwise the client would see its connection break instead of the
  * answer. If the body doesn't end within `LIMITS.drainBytesMax` and `drainMs`, the answer says
- * `Connection: close`, and the connection is closed `lingerMs` later. Closing immediately would reset
- * the connection, and the reset overtakes the answer.
+ * `Connection: close`, and the connection is closed `lingerMs` later. Closing immediately would
+ * reset the connection, and the reset overtakes the answer.
  */
 export type Handler = (exchange: Exchange) => Answer | Promise<Answer>;
 

@@ -6,12 +6,12 @@ import type { HeaderName } from './few-headers.ts';
 import { type MemoryBudget, Reservation } from './memory-budget.ts';
 
 /**
- * The bodies that are still arriving: a function that gives up reading, and when it is due. A timer
- * for each of them would cost Deno 8% of its speed.
+ * For each body that is still arriving, a function that gives up reading, and when to call it. A
+ * timer for each body would cost Deno 8% of its speed.
  */
 type Reads = Map<() => void, number>;
 
-/** How a runtime with the Fetch API differs from another. */
+/** The differences between runtimes with the Fetch API. */
 export interface FetchRuntime {
   /** The memory that the runtime itself needs while it reads a body. */
   readonly readBytes: number;
@@ -51,7 +51,10 @@ export function fetchHandler(
   return { answer, reads };
 }
 
-/** Looks at the headers too, because on Deno even a preflight has a stream, which costs memory to read. */
+/**
+ * Checks the headers too, because on Deno even a preflight has a stream, and reading that stream
+ * would cost memory.
+ */
 const hasBody = ({ headers, body }: Request): boolean =>
   body !== null && (headers.has('content-length') || headers.has('transfer-encoding'));
 
@@ -95,7 +98,7 @@ export class FetchExchange implements Exchange {
     try {
       return pathOf(this.request.url);
     } catch {
-      return ''; // the target and the Host header aren't a URL together
+      return ''; // the target and the Host header don't form a URL
     }
   }
 
@@ -126,7 +129,7 @@ export class FetchExchange implements Exchange {
     return isReserved;
   }
 
-  /** Reads a body in the runtime's fastest way; the server holds its sender to the declared length. */
+  /** Reads a body in the runtime's fastest way. The server enforces the declared length. */
   #readWhole(): Promise<Uint8Array | BodyFault> {
     return new Promise((resolve) => {
       const finish = (body?: ArrayBuffer): void => {
@@ -145,7 +148,7 @@ export class FetchExchange implements Exchange {
     if (!this.tryReserve(this.#readBytes)) return 'over-budget';
     const body = new Body(bytesMax, this.#reservation);
     const reader = this.request.body?.getReader();
-    // A pending read then rejects.
+    // Makes a pending read reject.
     const giveUp = (): void => reader?.releaseLock();
     this.#reads.set(giveUp, performance.now() + timeoutMs);
     try {

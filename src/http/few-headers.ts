@@ -1,8 +1,8 @@
 import { IncomingMessage } from 'node:http';
 
 /**
- * The headers that a collector or Node itself asks for. True: several lines are joined into one
- * list. False: the first counts, as in Node.
+ * The headers that a collector or Node itself asks for. True: several headers of that name are
+ * joined into one list. False: only the first one counts, as in Node.
  */
 const IS_LIST = {
   'access-control-request-headers': true,
@@ -27,7 +27,7 @@ class Request extends IncomingMessage {
   few: Few | undefined;
 }
 
-// Defined here because Node's types have a field, which a class can't override by an accessor.
+// Defined here because Node's types declare a field, which a class can't override with an accessor.
 Object.defineProperty(Request.prototype, 'headers', {
   get(this: Request): Few {
     return (this.few ??= fewOf(this.rawHeaders));
@@ -35,8 +35,8 @@ Object.defineProperty(Request.prototype, 'headers', {
 });
 
 /**
- * A request that reads only the headers in use. Node makes an object of all headers, for every
- * request: with a browser's 16 headers this costs 15% of a view's CPU, and 17% of the speed.
+ * A request that reads only the headers in use. For every request, Node makes an object of all
+ * headers: with a browser's 16 headers, that costs 15% of a view's CPU, and 17% of the speed.
  */
 export const FewHeaders: typeof IncomingMessage = Request;
 

@@ -13,14 +13,15 @@ import type { OneWriteResponse } from './one-write-response.ts';
  */
 const PENDING_MAX = 32;
 /**
- * Reading resumes when this few are left. Resuming sooner would override the pause that Node
+ * Reading resumes when only this many are left. Resuming sooner would override the pause that Node
  * applies while answers are unread.
  */
 const RESUME_AT = 8;
 
 /**
- * A connection's state. `silent`: its client hasn't sent a byte. `waiting`: no request is in flight;
- * part of the next head may have arrived. `arriving`: the body of its last request isn't complete.
+ * A connection's state. `silent`: its client hasn't sent a byte. `waiting`: no request is in
+ * flight; part of the next head may have arrived. `arriving`: the body of its last request isn't
+ * complete.
  * `answering`: the handler works on its requests. `unread`: its client doesn't read the answers.
  */
 export type State = 'silent' | 'waiting' | 'arriving' | 'answering' | 'unread';
@@ -29,12 +30,11 @@ export type State = 'silent' | 'waiting' | 'arriving' | 'answering' | 'unread';
 export type StateLimits = Readonly<Record<State, number>>;
 
 /**
- * One connection of Node's server, from its start to its end: its state, its requests, and what they
- * may cost.
+ * One connection of Node's server, from its start to its end: its state and its requests.
  *
- * Node's own server reads on, and holds every request until those before it are answered. This class
- * bounds what a client can pipeline, and ends what takes too long. A timer for each connection would
- * cost 3% of the speed, so the server sweeps all of them.
+ * Node's own server reads on, and holds every request until those before it are answered. This
+ * class bounds what a client can pipeline, and ends bodies and connections that take too long. A
+ * timer for each connection would cost 3% of the speed, so the server sweeps all of them.
  */
 export class NodeConnection {
   readonly #socket: Socket;
@@ -97,7 +97,7 @@ export class NodeConnection {
     this.#socket.resume();
   }
 
-  /** Ends what takes too long. Called every `LIMITS.sweepMs`. */
+  /** Ends a body or a connection that takes too long. Called every `LIMITS.sweepMs`. */
   sweep(): void {
     const { state } = this;
     if (state !== this.#swept) this.#sweeps = 0;
@@ -186,7 +186,7 @@ export class NodeExchange implements Exchange {
       const { reservation } = this;
       let whole: Buffer | undefined;
       incoming.on('data', (piece: Buffer) => {
-        // Most views arrive in one piece, which Node has already copied out of what it read.
+        // Most views arrive in one piece, which Node has already copied out of its read buffer.
         if (piece.length === length && reservation.tryReserve(length)) {
           whole = piece;
           return;
@@ -214,7 +214,7 @@ export class NodeExchange implements Exchange {
   async #discardRest(): Promise<boolean> {
     const timer = setTimeout(() => this.giveUp(), LIMITS.drainMs);
     if (this.#finish === undefined) await this.read(LIMITS.drainBytesMax);
-    // The rest may have come with the piece that was refused.
+    // The rest of the body may have arrived with the piece that was refused.
     else await new Promise((next) => setImmediate(next));
     clearTimeout(timer);
     const { complete } = this.#incoming;
@@ -253,7 +253,8 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 
 /**
  * Pauses the socket, not the request: the rest of the current read still goes to the listeners,
- * which drop it. A paused request would keep it; in chunks of one byte that is 11,000 objects.
+ * which drop it. A paused request would hold that rest in memory, as 11,000 objects if its chunks
+ * are single bytes.
  */
 function stopReading(incoming: IncomingMessage): void {
   // oxlint-disable-next-line no-underscore-dangle -- the documented hook of a stream; Node's own would start the socket again

@@ -34,7 +34,8 @@ export async function listenOnNode(
   const server = new PatientServer(optionsOf(limits), (incoming, outgoing) => {
     const connection = connections.ofRequest(incoming.socket);
     const exchange = new NodeExchange(incoming, outgoing, connection, service);
-    // The refusal of a bad request would have to wait for this connection's other answers.
+    // There is no memory for this request, and its refusal would have to wait for the answers to
+    // the connection's other requests.
     if (exchange.reservation.isRefused && !connection.isIdle) incoming.socket.destroy();
     else connection.enqueue(exchange);
   });
@@ -48,7 +49,7 @@ export async function listenOnNode(
   const endSweep = every(LIMITS.sweepMs, () => connections.sweep());
   const bound = server.address();
   if (typeof bound !== 'object' || bound === null) throw new Error("it isn't a TCP socket");
-  // A host name stays unchanged.
+  // Keeps a host name as it was given.
   const address = { host: fd === undefined ? host : bound.address, port: bound.port };
   return {
     address,
@@ -70,11 +71,11 @@ const headCheckMsOf = ({ headTimeoutMs }: Limits): number => headTimeoutMs / 4;
 
 const optionsOf = (limits: Limits) => ({
   headersTimeout: limits.headTimeoutMs,
-  // Above the body's own time-out, which answers with its reason.
+  // Longer than viewlog's own time-out for a body, which answers with the reason.
   requestTimeout: limits.headTimeoutMs + 1.5 * limits.bodyTimeoutMs,
   keepAliveTimeout: limits.idleTimeoutMs,
   connectionsCheckingInterval: headCheckMsOf(limits),
-  // The other parser accepts headers that Node refuses to send back.
+  // The insecure parser accepts headers that Node refuses to send back.
   insecureHTTPParser: false,
   ServerResponse: OneWriteResponse,
   IncomingMessage: FewHeaders,
@@ -128,7 +129,7 @@ class Connections {
     socket.on('close', () => this.#unused.delete(socket) || this.#used.delete(socket));
   }
 
-  /** Returns the connection whose next request has arrived. */
+  /** Returns the connection of a request, which is in use from now on. */
   ofRequest(socket: Socket): NodeConnection {
     const used = this.#used.get(socket);
     if (used !== undefined) return used;
@@ -151,12 +152,12 @@ class Connections {
   }
 
   #close(socket: Socket): void {
-    // Its `close` event comes later.
+    // Doesn't wait for the `close` event, which comes later.
     if (!this.#unused.delete(socket)) this.#used.delete(socket);
     socket.destroy();
   }
 
-  /** Returns the oldest one without a request so far, otherwise the oldest that is idle. */
+  /** Returns the oldest connection without a request so far, otherwise the oldest idle one. */
   #leastUseful(): Socket | undefined {
     for (const socket of this.#unused.keys()) return socket;
     for (const [socket, { isIdle }] of this.#used) if (isIdle) return socket;

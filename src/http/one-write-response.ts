@@ -12,14 +12,15 @@ interface Unsent {
  * A response that the system gets in one piece.
  *
  * Node passes the body given to `end` to the system in a piece of its own, which costs 11% to 16%
- * of all speed. Appended to the header, both go out as one. This holds for ASCII only, because Node
- * sends headers as Latin-1. If the header isn't a string, the body is sent the usual way.
+ * of the speed. This class appends the body to the header, so that both go out in one piece. It
+ * does so only if the body is ASCII, because Node sends headers as Latin-1, and if the header is a
+ * string.
  */
 export class OneWriteResponse extends ServerResponse {
-  /** Its connection: `flushed` is called when the system has received this response. */
+  /** The response's connection: `flushed` is called when the system has received the response. */
   owner: { flushed(): void } | undefined;
 
-  /** Catches the documented event; a second listener for it would cost a microsecond per view. */
+  /** Catches the documented event: a listener for the event would cost a microsecond per view. */
   override emit(name: string, ...args: unknown[]): boolean {
     if (name === 'finish') this.owner?.flushed();
     return super.emit(name, ...(args as []));

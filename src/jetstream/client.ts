@@ -11,8 +11,8 @@ export { jetstreamManager, JetStreamApiError } from '@nats-io/jetstream/internal
 export { errors, headers } from '@nats-io/transport-node';
 
 /**
- * Checks the certificate of a server that is named by its address. The client's own transport gives
- * TLS no name to check then, and TLS assumes "localhost" instead.
+ * Checks the certificate of a server that is given by its IP address. For such a server, the
+ * client's own transport gives TLS no name to check, and TLS assumes "localhost" instead.
  */
 class CheckingTransport extends NodeTransport {
   #host = '';

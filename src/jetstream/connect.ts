@@ -13,7 +13,7 @@ export interface ConnectOptions {
   /** A file with a user's JWT and seed. */
   readonly credsFile: string | undefined;
   readonly log: Log;
-  /** Called when the client has given up, which it shouldn't do: the process must end. */
+  /** Called if the client has given up, although it never should: the process must end. */
   readonly onFatal: (fatal: Fatal) => void;
 }
 
@@ -52,7 +52,8 @@ export async function connectCluster(options: ConnectOptions): Promise<Cluster> 
       reconnectTimeWait: RECONNECT_MS,
       reconnectJitter: RECONNECT_MS,
       reconnectJitterTLS: RECONNECT_MS,
-      // Keeps trying after a refused login, because an operator may correct the login on the servers.
+      // Keeps trying after a refused login, because an operator may correct the login on the
+      // servers.
       ignoreAuthErrorAbort: true,
       noAsyncTraces: true,
     });
@@ -143,7 +144,7 @@ export class Cluster {
   }
 
   /**
-   * @param error what a request failed with.
+   * @param error the error of a failed request.
    * @throws {Fatal} exit 78, naming the permission, if the servers have denied viewlog one.
    */
   refuseDenied(error: unknown): void {
@@ -200,7 +201,7 @@ export class Cluster {
         if (error.message === this.#lastError) continue;
         // A permission is missing, or credentials have expired.
         this.#lastError = error.message;
-        // Later, because a start that lacks a permission ends with a message of its own.
+        // Logs the error later, because a start that lacks a permission ends with its own message.
         const report = `The NATS server reports: ${printable(error.message)}`;
         setTimeout(() => log.error(report), REPORT_MS).unref();
       }

@@ -39,7 +39,7 @@ export function credentials(path: string): Authenticator {
   return login;
 }
 
-/** The runtime signs: the client's own cryptography would add 60 KiB. */
+/** Signs with the runtime's cryptography, because the client's own would add 60 KiB. */
 function loginOf(text: string, nonce: string) {
   const [jwt] = JWT.exec(text) ?? [];
   const [seed] = SEED.exec(text) ?? [];

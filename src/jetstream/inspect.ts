@@ -43,7 +43,7 @@ export function configFault(config: StreamConfig): string | undefined {
   if (retention !== 'limits') return `it drops messages that were read (retention: ${retention})`;
   if (sealed) return 'it is sealed';
   if (noAck) return 'it acknowledges nothing (no_ack)';
-  // A stream that other streams feed has none.
+  // A stream that other streams feed has no subjects.
   const subjects = (config.subjects as string[] | undefined) ?? [];
   if (subjects.some((subject) => /^(>|(views|\*)\.[*>])$/.test(subject))) return undefined;
   return `its subjects (${subjects.join(', ')}) don't include ${VIEWS}.<project>; add ${VIEWS}.>`;

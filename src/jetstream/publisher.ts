@@ -144,7 +144,7 @@ function readAnswer(message: Msg, stream: string): Failure | undefined {
   try {
     answer = message.json<Answer>();
   } catch {
-    // Another program accepts the subject, too.
+    // Another program answers messages of this subject, too.
   }
   if (answer?.stream === stream && answer.seq !== undefined && !answer.error) return undefined;
   const detail = answer?.error?.description ?? `its subject isn't accepted by stream ${stream}`;
@@ -152,7 +152,7 @@ function readAnswer(message: Msg, stream: string): Failure | undefined {
   return { kind: 'refused', detail, ...(scope && { scope }) };
 }
 
-/** The servers have one code for most of these. */
+/** Reads the description, because the servers have the same code for most of these errors. */
 function scopeOf(description: string): Failure['scope'] {
   if (/per subject|message size|payload/i.test(description)) return 'view';
   return /^maximum (messages|bytes) exceeded/i.test(description) ? 'space' : undefined;

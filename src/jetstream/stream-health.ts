@@ -30,7 +30,7 @@ export type HealthEvent =
   | { readonly type: 'connected' | 'disconnected' }
   | { readonly type: 'acknowledged' }
   | { readonly type: 'failed'; readonly failure: Failure }
-  /** The leader has answered a question of `askedMs`. */
+  /** The leader has answered a question that was asked at `askedMs`. */
   | {
       readonly type: 'inspected';
       readonly askedMs: number;
@@ -39,10 +39,12 @@ export type HealthEvent =
       readonly hasRoom: boolean;
     }
   | { readonly type: 'unanswered' }
-  /** A probe of `askedMs` was answered: the stream processes messages. */
+  /** The stream has answered a probe that was sent at `askedMs`, so it processes messages. */
   | { readonly type: 'probed'; readonly askedMs: number };
 
-/** After this long without an acknowledgement, or without an answer, views are refused immediately. */
+/**
+ * After this long without an acknowledgement, or without an answer, views are refused immediately.
+ */
 const SILENCE_MAX_MS = 5_000;
 /** The next view is tried after this time. */
 const REFUSING_MS = 5_000;
@@ -78,7 +80,7 @@ const isRefusing = ({ kind }: Fault): boolean => kind === 'full' || kind === 're
 /** Returns the state after an event. */
 export function next(state: HealthState, event: HealthEvent, nowMs: number): HealthState {
   const { isConnected, fault, acknowledgedMs, answeredMs } = state;
-  // Each view is such an event: a copy of the state would be 2% of its CPU time.
+  // Not a copy of the state: each view causes this event, and a copy would be 2% of its CPU time.
   if (event.type === 'acknowledged') {
     return { isConnected, acknowledgedMs: nowMs, answeredMs: nowMs, fault: undefined };
   }

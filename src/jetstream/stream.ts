@@ -47,8 +47,8 @@ export interface PrepareOptions {
 type Config = Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>;
 
 /**
- * Finds the stream, or creates it in files, with `config`. A cluster that doesn't answer yet is asked
- * again for a while.
+ * Finds the stream, or creates it in files, with `config`. A cluster that doesn't answer yet is
+ * asked again for a while.
  * @throws {Fatal} exit 69 if it doesn't answer, 78 if it refuses.
  */
 export async function prepareStream(
@@ -65,7 +65,8 @@ export async function prepareStream(
     } catch (error) {
       cluster.refuseDenied(error);
       const code = apiErrorOf(error, cluster)?.code;
-      // A server may still be down, and the stream would have one replica for good.
+      // If the operator has named three servers, a missing one may only be down for now, and a
+      // stream created meanwhile would keep one replica for good.
       const hasFewServers = code === NO_SUITABLE_PEERS && cluster.servers.length < REPLICAS;
       if (!isRefusal(error, cluster) && performance.now() < deadlineMs) {
         await sleep(RETRY_MS);
@@ -82,7 +83,7 @@ export async function prepareStream(
 }
 
 /**
- * Publishes a message for a stream of another name, which the stream answers with a refusal.
+ * Publishes a message that is meant for a stream of another name, so the stream refuses it.
  * @param subject the first part of the message's subject.
  * @throws if no answer comes within a second, or viewlog may not publish there.
  */
