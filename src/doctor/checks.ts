@@ -60,12 +60,12 @@ function understood(run: Check, facts: Facts): readonly Verdict[] {
   }
 }
 
-/** Returns the findings: errors, then warnings, then what is ok. */
+/** Returns the findings: first errors, then warnings, then findings that are ok. */
 export function examine(facts: Facts): Finding[] {
   const verdicts = Object.entries(CHECKS).map(
     ([check, run]) => [check, understood(run, facts)] as const,
   );
-  // A proxy's error can be that viewlog isn't running.
+  // An error of `url` doesn't count, because it may only show that viewlog isn't running.
   const isHindered = verdicts.some(
     ([check, all]) => check !== 'url' && all.some(({ state }) => state === 'error'),
   );

@@ -64,7 +64,10 @@ async function inspectCluster(cluster: Cluster, options: ServeSettings) {
   return { server, version, warnings, denied, name, stream, unusable, refused, needs, clockMs };
 }
 
-/** A check of a cluster that was reached. Most messages of `serve` say what to do. */
+/**
+ * Makes a check that runs only if the cluster was reached. Many of its findings have no fix of
+ * their own, because they are messages of `serve`, and most of those say what to do.
+ */
 const reached =
   (check: (cluster: Reached, of: Installation) => readonly Verdict[]) =>
   ({ cluster, of }: Facts): readonly Verdict[] =>

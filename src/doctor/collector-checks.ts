@@ -57,7 +57,7 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
     const { projectsFault: fault } = status.overview ?? {};
     if (fault?.isMissing) return [error(`${fault.first}; ${effect}`, RESTORE_PROJECTS)];
     const check = `Correct the file. To see every fault: ${commands.check(of)}`;
-    // Another check says what to do about a file that can't be read.
+    // If the file can't be read, its fault or `checkPermissions` says what to do.
     const fix = Buffer.isBuffer(reading.content) ? check : undefined;
     return [error(`${summaryOfFaults(reading.faults)}; ${effect}`, fix)];
   }
@@ -98,7 +98,10 @@ export function checkLock({ holder, askedPort, kill, settings, of }: Facts): rea
 const runningSince = ({ version, sinceMs }: Pick<Announced, 'version' | 'sinceMs'>): string =>
   `${version === '' ? '' : `, viewlog ${version}`}, running since ${timeOf(sinceMs)}`;
 
-/** Returns whether the running viewlog is the examined one. With a stream, there is no lock that could name another viewlog. */
+/**
+ * Returns whether the running viewlog is the examined one. With a stream, there is no lock that
+ * could name another viewlog.
+ */
 const isExamined = ({ source, of }: Facts): boolean =>
   source === 'running' || of.data === undefined;
 
@@ -110,7 +113,7 @@ export function checkCollector(facts: Facts): readonly Verdict[] {
     if (holder !== undefined) return [];
     return [notRunning(`No archive writes to "${of.data}"; nothing is archived`, facts)];
   }
-  // The checks of access and of the lock report why.
+  // `checkAccess` and `checkLock` report why there is no reply.
   if (reply === undefined) return [];
   const { address = '' } = of;
   const running = typeof holder === 'object' ? holder : undefined;
@@ -176,7 +179,7 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
     return [otherListener('The status server of another viewlog', address, why, facts.of)];
   }
   if (reply === undefined || isNobodyThere(reply)) {
-    // The check of the collector reports one that doesn't run.
+    // `checkCollector` reports a collector that isn't running.
     const isThere = isArchive(facts) || (facts.reply && isFromViewlog(facts.reply));
     if (!isThere || !isExamined(facts)) return [];
     const unknown = 'it is unknown whether views are accepted';

@@ -72,11 +72,11 @@ export interface Facts {
   readonly status: StatusFacts;
   /** Why viewlog can't listen at its address, although no other program does. */
   readonly listenFault?: string | undefined;
-  /** Why the status server wouldn't start, if no start is known. */
+  /** Why the status server wouldn't start with these options; only if no start is known. */
   readonly tokenFault?: string | undefined;
-  /** If `--store` is given. */
+  /** `undefined` without `--store`. */
   readonly cluster: ClusterFacts | undefined;
-  /** If `--url` is given. */
+  /** `undefined` without `--url`. */
   readonly proxy: ProxyReplies | undefined;
 }
 
@@ -85,14 +85,14 @@ interface StatusFacts {
   readonly address?: string | undefined;
   /** The answer to `/readyz`. */
   readonly reply?: Reply;
-  /** Missing if something else answers. */
+  /** Missing unless a status server of viewlog answers. */
   readonly isReady?: boolean;
   /** Why it isn't ready, if the status server says so. */
   readonly reasons?: readonly string[];
-  /** Missing if it needs a token, and for an archive. */
+  /** Missing if the status server requires a token that the doctor lacks, and for an archive. */
   readonly overview?: StatusModel | undefined;
   readonly installation?: Announced | undefined;
-  /** The other viewlog whose status server it is; with its `data`, if it shows that. */
+  /** Set if the status server belongs to another viewlog; its `data`, if the server shows that. */
   readonly another?: Pick<Announced, 'data'>;
 }
 
@@ -174,8 +174,9 @@ async function findViewlog(options: DoctorSettings, self: Announced) {
 }
 
 /**
- * Returns the account that a viewlog runs or ran as, unless its container may have ids of its own:
- * its process has another id here. None of those ids is this machine's root.
+ * Returns the account that a viewlog runs or ran as. `undefined` if its process has another id on
+ * this machine, because its container may have ids of its own. If root of this machine owns the
+ * files, the container has no ids of its own: those are never this machine's root.
  */
 async function runnerOf({ account, pid }: Announced, { owners }: Installation) {
   if (account === undefined) return undefined;
@@ -185,9 +186,9 @@ async function runnerOf({ account, pid }: Announced, { owners }: Installation) {
 }
 
 /**
- * Returns why this user can't listen at the address. It listens there for a moment.
- * @param isExact whether to try the port itself, if it is below 1024 and so needs a right. No other
- *   port is tried, because a collector that is starting could need it at that moment.
+ * Returns why this user can't listen at the address, by listening there for a moment.
+ * @param isExact true: tries the port itself if it is below 1024, and so needs a right. Other ports
+ *   are never tried, because a collector that is starting could need them at that moment.
  */
 async function listenFault({ host, port }: Address, isExact: boolean): Promise<string | undefined> {
   const server = createServer();
@@ -207,12 +208,12 @@ const fetchAt = async (url: string, asked?: Asked): Promise<Reply> =>
     ? { failure: 'port 0 means any free port', code: 'ECONNREFUSED' }
     : fetchOnce(url, asked);
 
-/** The options of another process that the checks need as values: the store's may be a secret. */
+/** The options of another process that the checks need as values; `store` may contain a secret. */
 const NEEDED = SERVE_OPTIONS.filter((name) => name !== 'store');
 
 /**
- * Returns the values of another process's options; those of the command line if there is none, or if
- * they are invalid.
+ * Returns the values of another process's options; those of the command line if there is none, or
+ * if they are invalid.
  */
 function valuesOf(settings: DoctorSettings, other: Announced | undefined): DoctorSettings {
   if (other === undefined) return settings;
@@ -265,8 +266,9 @@ function examined(self: Announced, other: Announced | undefined, isThere: boolea
 }
 
 /**
- * Asks the status server: that of the process that holds the data directory, which alone knows it;
- * otherwise the configured one, if it belongs to the examined installation.
+ * Asks the status server. If a process holds the data directory, only that process knows the
+ * address of its status server; otherwise the configured address counts. Leaves out the answers of
+ * a server that belongs to another installation.
  */
 async function statusOf(
   holder: Facts['holder'],
@@ -299,7 +301,7 @@ async function askStatus(address: string, options: ServeSettings): Promise<Statu
   const reply = await fetchAt(`${address}/readyz`);
   const { status, reasons = [] } = replyFields(reply);
   if (status !== 'ready' && status !== 'not ready') return { address, reply };
-  // Only this request carries the token. Without a token the status server answers with less.
+  // Only this request carries the token. Without a token, the status server shows fewer fields.
   const token = await readToken(options).catch(() => undefined);
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   const fields = replyFields(await fetchOnce(`${address}/status.json`, { headers }));

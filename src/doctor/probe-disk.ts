@@ -108,9 +108,9 @@ async function filesAt(paths: readonly string[]) {
 }
 
 /**
- * Returns the account that viewlog runs as: the owner of its files, if it can create more files.
- * Root may have restored some of them in the directory of that account, where viewlog refuses to run
- * as root. `undefined` if that is unclear.
+ * Returns the account that viewlog runs as: the owner of its files, if that account can create
+ * files in the directory. Ignores root's files in another user's directory: viewlog refuses to run
+ * there as root, so root may have restored them. `undefined` if the account is unclear.
  */
 export function accountIn(
   directory: Rights,
@@ -130,7 +130,7 @@ const LINE = Buffer.alloc(512, 0x20);
 
 /**
  * Returns how long each write and sync took, in milliseconds; stops after 5 s.
- * @throws if not even one was done.
+ * @throws if not even one write and sync was done in that time.
  */
 async function writeTimes(dir: string): Promise<readonly number[]> {
   const times: number[] = [];
@@ -139,7 +139,7 @@ async function writeTimes(dir: string): Promise<readonly number[]> {
   return [...times];
 }
 
-/** Writes to a file that is unlinked at once, so it disappears with this process. */
+/** Writes to a file that is unlinked immediately, so that it disappears with this process. */
 async function writeAndSync(path: string, times: number[]): Promise<void> {
   const file = await fs.open(path, 'wx', 0o600);
   try {

@@ -49,7 +49,7 @@ export async function probeProxy(
 function sendView(url: string, origin: string, project: string, bytes: number): Promise<Reply> {
   const ld = new Date().toISOString();
   const view = { pn: 'viewlog doctor', pid: 'viewlog-doctor', p: project, ld, url: PROBE_PAGE };
-  // If it is refused, the status page blames no page for it.
+  // With this header, a refusal of the view doesn't count on the status page.
   const headers = { 'Content-Type': 'application/json', Origin: origin, [REPLAY_HEADER]: 'doctor' };
   const body = JSON.stringify(view).padStart(bytes);
   return fetchOnce(url, { method: 'POST', headers, body });
@@ -59,7 +59,7 @@ function sendView(url: string, origin: string, project: string, bytes: number): 
 const isReached = ({ get, preflight }: Record<'get' | 'preflight', Reply>): boolean =>
   refusalIn(get) !== undefined || isFromViewlog(preflight);
 
-/** A check that needs an address by which viewlog is reached. */
+/** Makes a check that runs only if the address reaches viewlog. */
 const reached =
   (check: (proxy: ProxyReplies, of: Installation) => readonly Verdict[]) =>
   ({ proxy, of }: Facts): readonly Verdict[] =>
@@ -108,12 +108,15 @@ export const checkCors = reached(({ origin, get, preflight }, of) => {
 const allowedOrigin = (reply: Reply): string =>
   'failure' in reply ? '' : clip(reply.headers.get('access-control-allow-origin') ?? '', 200);
 
-/** The doctor's view is sound, and its text is at the end of the body. */
+/**
+ * Returns whether the view arrived cut off. The doctor's view is valid, and stands at the end of
+ * the body, so viewlog gives these answers only if the end is missing.
+ */
 const isCut = (view: Reply | undefined): boolean =>
   ['malformed-json', 'request-timeout'].includes((view && refusalIn(view)?.code) ?? '');
 
 export const checkSize = reached(({ preflight, large, largeBytes, view }) => {
-  // The preflight's own check reports this.
+  // `checkCors` reports this.
   if (!isFromViewlog(preflight)) return [];
   const size = formatSize(largeBytes);
   if (isFromViewlog(large)) {

@@ -11,7 +11,8 @@ export const isNobodyThere = (reply: Reply): boolean =>
   'code' in reply && NOBODY.has(reply.code ?? '');
 
 /**
- * Asks as a browser does before a page of that origin may post JSON. viewlog doesn't count it.
+ * Returns the request that a browser sends before a page of that origin may post JSON. viewlog
+ * doesn't count this request.
  */
 export const preflightFrom = (origin: string): Asked => ({
   method: 'OPTIONS',
@@ -38,7 +39,7 @@ export function replyFields(reply: Reply): Readonly<Record<string, unknown>> {
   }
 }
 
-/** The code and detail of a refusal by viewlog; `undefined` if something else answered. */
+/** Returns the code and detail of a refusal by viewlog; `undefined` for any other answer. */
 export function refusalIn(reply: Reply): { code: string; detail: string } | undefined {
   const { type, code, detail } = replyFields(reply);
   if (type !== `urn:viewlog:problem:${String(code)}`) return undefined;

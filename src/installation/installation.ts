@@ -8,9 +8,9 @@ import { errnoOf, orElse } from '../base/exit.ts';
 import { editorOf, ownAccount, type Owner, ownerOf } from './accounts.ts';
 
 /**
- * A viewlog on this machine. The running process makes it once, its lock and its status server
- * answer with it, and every printed command is made from it. A command that runs for a moment, such
- * as `activate`, makes its own from its options.
+ * A viewlog on this machine. A service makes this value once; its lock and its status server answer
+ * with the value, and every command that it prints is made from it. A command that runs for a
+ * moment, such as `activate`, makes the value from its own options.
  */
 export interface Installation {
   readonly role: 'collector' | 'archive';
@@ -113,7 +113,7 @@ export function ownProgram(): OwnProgram {
 
 /**
  * Returns the words that start this viewlog, before the command.
- * @param read the paths that it reads, and `write` those that it writes; only Deno needs them.
+ * @param read the paths that viewlog reads, and `write` those that it writes; only Deno needs them.
  */
 export function programWords(
   read: readonly string[],
@@ -217,8 +217,8 @@ const ANNOUNCED = v.object({
 });
 
 /**
- * Reads what a process said about itself. It may be another user's, so nothing in it names an
- * account, and every text must be quoted or escaped.
+ * Reads what a process said about itself. The process may be another user's, so the result names no
+ * account, and every text in it must be quoted or escaped.
  * @returns `undefined` if the text names no process.
  */
 export function readAnnounced(text: string): Announced | undefined {
@@ -226,7 +226,7 @@ export function readAnnounced(text: string): Announced | undefined {
   return success ? output : undefined;
 }
 
-/** Options that say where secrets are, or might. */
+/** Options whose values show where secrets are, or may show it. */
 const PRIVATE = new Set(['store', 'from', 'nats-creds', 'status-token-file']);
 
 /** Returns an installation as `/status.json` contains it. */
