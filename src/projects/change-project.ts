@@ -5,7 +5,7 @@ import type { ProjectEntry } from './projects-schema.ts';
 /** The limit of a new project, unless the operator gives another. */
 const VIEWS_PER_MINUTE = 6000;
 
-/** A change of a project; `undefined` leaves a field unchanged. Origins have no fault. */
+/** A change of a project; `undefined` leaves a field unchanged. Every origin must be valid. */
 export interface Change {
   readonly name: string | undefined;
   readonly contact: string | undefined;
@@ -41,7 +41,7 @@ function originsAfter(
 ): string[] | undefined {
   const origins = new Map<string, string>();
   for (const origin of [...before, ...added]) {
-    // Keeps the spelling in the file.
+    // An origin that the file has already keeps its spelling.
     if (!origins.has(originKey(origin))) origins.set(originKey(origin), origin);
   }
   for (const origin of removedOrigins) origins.delete(originKey(origin));

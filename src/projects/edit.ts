@@ -30,13 +30,13 @@ interface Edit {
   readonly canCreate?: boolean;
   /** The account that runs viewlog, which must be able to read a new file that root owns. */
   readonly reader?: Owner | undefined;
-  /** Words a command that does the same as the file's owner; `undefined` if there is none. */
+  /** Returns the command that makes this edit as the file's owner; `undefined` if there is none. */
   readonly asOwner: (owner: Owner) => string | undefined;
 }
 
 /**
- * Changes a project in the projects file, through symbolic links. The file keeps its owner, group and
- * mode: otherwise a running viewlog might be unable to read it.
+ * Changes a project in the projects file, through symbolic links. The file keeps its owner, group
+ * and mode: otherwise a running viewlog might be unable to read it.
  * @returns what was done, the project before and after, and the projects that were listed before.
  * @throws {Fatal} exit 78 with every fault of a faulty file, 73 or 74 if it can't be written, or
  *   another program writes it at the same time.
@@ -98,7 +98,9 @@ function openDraft(path: string): number {
   }
 }
 
-/** Returns the error, with the command that works if another user may edit the file. */
+/**
+ * Returns the error. If another user may edit the file, the message ends with that user's command.
+ */
 async function cannotWrite({ path, asOwner }: Edit, error: unknown): Promise<Fatal> {
   const errno = errnoOf(error) ?? '';
   const what = `Can't write projects file "${printable(path, Infinity)}": `;
@@ -106,7 +108,7 @@ async function cannotWrite({ path, asOwner }: Edit, error: unknown): Promise<Fat
     return new Fatal(EXIT.ioError, what + causeOf(error));
   const isForbidden = ['EACCES', 'EPERM'].includes(errno);
   const [own, editor = ROOT] = [ownUid(), await editorOf(path)];
-  // Root alone can keep a group that this user isn't in.
+  // Only root can give the new file a group that this user isn't in.
   const other = editor.uid === own ? ROOT : editor;
   const command = isForbidden && other.uid !== own ? asOwner(other) : undefined;
   const cause = command === undefined ? causeOf(error) : `${errorText(error)}; ${command}`;
@@ -123,8 +125,8 @@ function fill(fd: number, text: string, { uid, gid, mode }: Rights, isNew: boole
     try {
       if (stats.uid !== uid || stats.gid !== gid) fs.fchownSync(fd, uid, gid);
     } catch (error) {
-      // Only root can give a file away. A new file may stay with its creator, or with any user who
-      // may create files in root's directory.
+      // Only root can change a file's owner. A new file may keep its creator as its owner if the
+      // directory belongs to the creator or to root.
       if (!isNew || ![0, stats.uid].includes(uid)) throw error;
     }
     fs.fchmodSync(fd, mode & 0o7777);

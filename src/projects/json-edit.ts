@@ -45,7 +45,7 @@ function additionTo(text: string, container: Node, key: string, value: object): 
   return { offset, length: 0, content: `,${gap}{${laidOut(members, layoutOf(text, last))}}` };
 }
 
-/** The first project has lines of its own if the list's key has one. */
+/** Adds the first project, on lines of its own if the list's key begins a line. */
 function firstProject(text: string, { offset, length, parent }: Node, project: object): Edit {
   const line = /(?:\r\n|\r|\n)([ \t]*)$/.exec(text.slice(0, parent!.offset));
   const list = JSON.stringify([project], null, line ? line[1] || 2 : undefined);

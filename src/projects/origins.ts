@@ -41,7 +41,7 @@ function isBelow(origin: string, parents: ReadonlySet<string>): boolean {
   return false;
 }
 
-/** Returns a text that is equal for two origins of the projects file that allow the same. */
+/** Returns the same text for two listed origins that allow the same pages. */
 export const originKey = (text: string): string => ruleOf(text) ?? text;
 
 /** Returns an origin that a project's pages may have. A wildcard allows any host below it. */

@@ -10,8 +10,8 @@ import { isList, KEYS, projectsFile, type ProjectsFile } from './projects-schema
 // was found.
 
 /**
- * A file without faults, or the faults of one that can't be used: one line each, with the file and
- * the place; and the line of the first fault, split at its place.
+ * A file without faults, or the faults of a file that can't be used. Each fault is one line of text
+ * that names the file and the place. `line` is the file's line with the first fault, split there.
  */
 export type Parsed =
   | { readonly file: ProjectsFile }

@@ -43,7 +43,7 @@ export interface Project extends Omit<ProjectEntry, 'active'> {
   returnToken(): void;
 }
 
-/** The projects of a reading of the file. */
+/** The projects that the last good reading of the file lists. */
 export class ProjectList {
   /** The address that a site's owner asks for activation. */
   operator: string | undefined;
@@ -57,7 +57,9 @@ export class ProjectList {
     this.replace(file);
   }
 
-  /** Lists the projects of another reading, which keep their spent limits. */
+  /**
+   * Lists the projects of another reading. What each project has spent of its limit stays spent.
+   */
   replace({ operator, projects }: ProjectsFile, nowMs = 0): void {
     this.operator = operator;
     this.#byId = new Map(projects.map((entry) => [entry.id, this.#listed(entry, nowMs)]));

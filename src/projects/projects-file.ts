@@ -39,13 +39,13 @@ export const cannotRead = (path: string, reason: string): string =>
 /** A reading of the projects file; a missing file is a fault, too. */
 export type Reading = Parsed & {
   readonly content: Content;
-  /** How to let viewlog's account read it; only the collector's own readings have it. */
+  /** How to let viewlog's account read the file; set only in the collector's own readings. */
   readonly access?: AccessFix;
 };
 
 /**
  * Reads and checks the projects file.
- * @param last is returned again if the file hasn't changed since.
+ * @param last the last reading, which is returned again if the file hasn't changed since.
  */
 export async function readProjectsFile(path: string, last?: Reading): Promise<Reading> {
   const content = await readContent(path);

@@ -23,7 +23,7 @@ const id = v.pipe(
 
 const origin = v.pipe(
   v.string('must be a string, such as "https://www.example.com"'),
-  // Editors check this much; the rest takes a URL parser.
+  // Editors can check this pattern; the other rules need a URL parser.
   v.regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#@\\]+$/, ORIGIN_EXPECTED),
   v.check(isOrigin, ORIGIN_EXPECTED),
   v.examples(['https://www.example.com', 'https://*.example.org']),
@@ -81,7 +81,7 @@ export const projectsFile = v.pipe(
   v.title('Projects file of viewlog'),
 );
 
-/** Both kinds of object have one required key. */
+/** Words a fault of an object. Each kind of object has one required key, which may be missing. */
 function objectMessage(expected: string, keyExpected: string) {
   return (issue: v.StrictObjectIssue): string => {
     const { input, key } = issue.path?.at(-1) ?? {};
@@ -94,7 +94,9 @@ function objectMessage(expected: string, keyExpected: string) {
 export const isList = (found: unknown, key: unknown): boolean =>
   Array.isArray(found) && typeof key === 'string';
 
-/** The known keys: valibot reports only the first unknown key of an object, and none given twice. */
+/**
+ * The known keys: valibot reports only the first unknown key of an object, and none given twice.
+ */
 export const KEYS = {
   file: Object.keys(projectsFile.entries),
   project: Object.keys(project.entries),

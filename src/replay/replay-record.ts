@@ -25,13 +25,13 @@ import { msOfId } from '../store/stamp.ts';
 export type SentState = '?' | '+' | '-';
 
 const EVENT = /^([0-9a-f-]{36}) ([-+?])(.*)$/s;
-/** An event that is whole without its newline. */
+/** An event that is surely complete without its newline; the end of a `?` event may be missing. */
 const SHORT_EVENT = /^([0-9a-f-]{36}) ([-+])$/;
 /** A crash can leave the start of an event, or NULs. */
 const TORN = /^[0-9a-f-]{0,36} ?\0*$|!$/;
 const ORIGIN_LENGTH_MAX = 200;
 
-/** The end of a file, of an event that lacks its newline, or of the start of an event. */
+/** Nothing; the newline that the last event lacks; or the end of an event that a crash cut. */
 type Ending = '' | '\n' | '!\n';
 
 interface Day {
@@ -131,7 +131,7 @@ export interface Replayed {
  * megabytes at most, block by block.
  * @param dir the data directory.
  * @param day `YYYY-MM-DD`, the UTC day of the refused file.
- * @returns empty if none was, or if there is no record.
+ * @returns empty if no view was sent again and accepted, or if there is no record.
  * @throws {Fatal} exit 74 if the record can't be read, 65 if the file isn't such a record.
  */
 export async function readReplayed(dir: string, day: string): Promise<Replayed[]> {
@@ -167,8 +167,8 @@ const recordPath = (dir: string, day: string): string =>
 type OnEvent = (id: string, state: SentState, about: string) => void;
 
 /**
- * Reads the events of a record. The start of an event at its end is left out: the view wasn't sent
- * before the event was complete.
+ * Reads the events of a record. Leaves out an event that is cut at the record's end: its view
+ * wasn't sent, because a view is sent only once its event is complete.
  */
 async function readEvents(path: string, onEvent: OnEvent): Promise<Ending> {
   if ((await ifPresent(systemFiles.stat(path))) === undefined) return '';

@@ -26,7 +26,7 @@ const SHARE_OF_LIMIT = 1 / 4;
 const OUTCOMES_MAX = 20;
 
 export interface ReplayOptions {
-  /** The collector's: `http://127.0.0.1:8080` */
+  /** The collector's address: `http://127.0.0.1:8080` */
   readonly url: string;
   /** The collector's data directory, which has the record of what was sent. */
   readonly dir: string;
@@ -35,7 +35,7 @@ export interface ReplayOptions {
   readonly viewBytesMax: number;
   /** Only views of this project. */
   readonly project: string | undefined;
-  /** Ends it after the view being sent. */
+  /** Ends the replay after the view that is being sent. */
   readonly stop: AbortSignal;
   readonly clock: Clock;
   /** Called for each file with the outcomes of its lines, and at the end with the unknown ones. */
@@ -126,7 +126,7 @@ async function replayFile(run: Run): Promise<void> {
   }
 }
 
-/** The outcome of a line, in words, and the reason why no more views can be sent. */
+/** The outcome of a line, in words; `failure`: why no more views can be sent. */
 interface Outcome {
   readonly what: string;
   readonly failure?: Fatal;
@@ -144,7 +144,7 @@ async function replayView(view: StoredRefusal | undefined, run: Run): Promise<Ou
     return { what: 'of other projects' };
   }
   const verdict = admit(read, view.origin, run);
-  // The pace stays far below any limit, so a limit that is used up here means nothing.
+  // Ignores a limit that is used up here, because the pace stays far below each project's limit.
   if (isRefusal(verdict) && verdict.code !== 'rate-limited') {
     return { what: `still refused, ${verdict.code}: ${printable(verdict.detail)}` };
   }
@@ -213,7 +213,8 @@ const unknownWords = (path: string, ids: readonly string[]): string =>
   ].join('\n');
 
 /**
- * Returns the pause between two views, in milliseconds, long enough that pages don't notice the load.
+ * Returns the pause between two views, in milliseconds, long enough that pages don't notice the
+ * load.
  */
 function pauseMs({ maxViewsPerMinute = Infinity }: Project): number {
   return 1000 / Math.min(VIEWS_PER_SECOND_MAX, (maxViewsPerMinute / 60) * SHARE_OF_LIMIT);

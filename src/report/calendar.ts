@@ -32,7 +32,7 @@ export class Calendar {
   readonly today: string;
   readonly yesterday: string;
   readonly hasToday: boolean;
-  /** Views of yesterday with this `ts` or a later one came after this time of day. */
+  /** Views of yesterday with this `ts` or a later one came after the present time of day. */
   readonly yesterdayEndTs: string;
   /**
    * The same number of days just before; `undefined` if nothing is compared. If today is in the
@@ -59,14 +59,14 @@ export class Calendar {
   }
 
   /**
-   * Returns as a `ts` when the clocks first showed the current time of day, or a later one, this
-   * many local days ago: a change of clocks may skip or repeat that time.
+   * Returns the `ts` at which the clocks, this many local days ago, first showed the present time
+   * of day; if a change of clocks skipped that time, the first later one.
    */
   #sameTime(daysAgo: number): string {
     const shownAt = (ms: number): number => clockMs(this.#format, new Date(ms));
     const nowMs = this.now.getTime();
     const shownMs = shownAt(nowMs) - daysAgo * DAY_MS;
-    // Clocks change only between two quarters, and are put back by 3 hours at most.
+    // Clocks change only between two quarter-hours, and are put back by 3 hours at most.
     const earliestMs = nowMs - daysAgo * DAY_MS - 4 * HOUR_MS;
     let startMs = Math.floor(earliestMs / QUARTER_MS) * QUARTER_MS;
     while (shownAt(startMs + QUARTER_MS - 1) < shownMs) startMs += QUARTER_MS;

@@ -176,7 +176,7 @@ const WITHOUT_JOINERS = /[^\u200c\u200d]+/g;
 const shown = (text: string): string =>
   text.replace(WITHOUT_JOINERS, (part) => printable(part, Infinity));
 
-/** Shows untrusted text, which may run from right to left; a path doesn't. */
+/** Shows untrusted text, which may run from right to left. A path runs from left to right. */
 const Text = ({ children }: { readonly children: string }) => (
   <bdi dir={children.startsWith('/') ? 'ltr' : 'auto'}>{shown(children)}</bdi>
 );

@@ -164,7 +164,10 @@ function languageName(tag: string): string {
   }
 }
 
-/** Returns the commonest title of each page, by its `pageName`; the latest one if the title was dropped. */
+/**
+ * Returns the commonest title of each page, by the page's `pageName`. If all its titles were
+ * dropped, returns the latest one.
+ */
 function titlesByPage(totals: Totals): Map<string, string> {
   const byPage = totals.titles().renamed((text) => {
     const [length, pageAndTitle] = split(text);

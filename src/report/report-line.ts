@@ -41,7 +41,7 @@ export function usualViewLine(line: string): ViewLine | undefined {
 }
 
 function anyViewLine(line: string): ViewLine | undefined {
-  // An escape would put a character among the bytes.
+  // JSON.parse would turn an escape into a character among the bytes.
   const hasEscape = line.includes(String.raw`\u`);
   try {
     const view = JSON.parse(hasEscape ? textOfBytewise(line) : line) as Record<string, unknown>;

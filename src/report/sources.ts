@@ -1,9 +1,10 @@
 import { originKey } from '../projects/origins.ts';
 import { getOrCreate } from './tally.ts';
 
-// Hosts that a site's owner sees as one source: searches, networks and mail services, by their hosts
-// and by the ids of their Android apps (`android-app://com.slack`). Any other host is its own source,
-// so a service needs no row if it has one host that says its name.
+// Hosts that a site's owner sees as one source: searches, networks and mail services, by their
+// hosts and by the ids of their Android apps (`android-app://com.slack`). Any other host is a
+// source of its own, so a service needs a row only if it has several hosts, or a host that doesn't
+// show its name.
 const HOSTS: Readonly<Record<string, string>> = {
   Bing: 'bing.com',
   ChatGPT: 'chatgpt.com chat.openai.com',
@@ -83,7 +84,8 @@ export class Sources {
   /** Returns a name, a host, or one of the constants above. */
   of(referrer: string): string {
     if (referrer === '') return NONE;
-    // The site is the text before the path. Remembering its source is faster than matching its host.
+    // The site is the text before the path. Remembering its source is faster than matching its
+    // host.
     const end = referrer.indexOf('/', referrer.indexOf('://') + '://'.length);
     const site = (end < 0 ? referrer : referrer.slice(0, end)).slice(0, SITE_LENGTH_MAX);
     if (this.#remembered.size > REMEMBERED_MAX) this.#remembered.clear();

@@ -9,7 +9,7 @@ export interface Entry {
   count: number;
   /** The count of the previous period. */
   before: number;
-  /** For a page, its latest title, and how many views had it without being counted yet. */
+  /** For a page, its latest title, and how many of the views with that title aren't counted yet. */
   title: string;
   titled: number;
 }

@@ -69,7 +69,7 @@ export class Totals {
     const { p, url, pn, ref, orgreferer } = view;
     const source = sources.of(orgreferer ?? ref);
     const isOwn = (ref === '' ? source : sources.of(ref)) === INTERNAL;
-    // Later pages of a visit have its first referrer, and their own.
+    // Later views of a visit have the visit's first referrer, and a `ref` of their own.
     const isEntry = !isOwn && (orgreferer === undefined || orgreferer === ref);
     const page = this.pages.add(`${p} ${this.#keepsQuery ? url : withoutQuery(url)}`, isBefore);
     const campaign = campaignIn(url);
@@ -82,7 +82,7 @@ export class Totals {
     this.templates.add(view['content.templateId'] || NONE, isBefore);
   }
 
-  /** Most pages always have the same title, and comparing it is faster than counting each. */
+  /** Counts equal titles in a row at once: comparing a title is faster than counting it. */
   #addTitle(page: Entry, title: string): void {
     if (page.title !== title) {
       this.#countTitle(page);
