@@ -34,7 +34,7 @@ const WAIT_MS_MAX = 1_000;
 /**
  * Writes the views of a stream to view files, each once, until SIGTERM or SIGINT; with `--once`
  * or `--restore`, until it has read what the stream held at the start.
- * @returns 65 if it ends without a signal, and a view file is shorter than it was.
+ * @returns 65 if the archive ends without a signal, and another program has cut a view file short.
  * @throws {Fatal} if it can't start or go on.
  */
 export async function runArchive(
@@ -90,7 +90,7 @@ export async function runArchive(
   }
 }
 
-/** @throws {Fatal} the reason for the end; after a stop, exit 74 some time later. */
+/** @throws {Fatal} the failure; after a stop, exit 74 once the time for a stop is over. */
 async function failAfterDrain(fatal: Fatal | undefined): Promise<never> {
   if (fatal !== undefined) throw fatal;
   await sleep(LIMITS.drainTimeoutMs);

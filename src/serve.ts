@@ -48,7 +48,7 @@ export async function serve(
   const { projects, reload, close: unfollow } = await followProjects(settings, log);
   const isListed = (id: string): boolean => projects.find(id) !== undefined;
   const open = settings.store === undefined ? openFiles : openStreams;
-  // A cluster that doesn't answer, or a disk that hangs, can delay this.
+  // Races with a stop, because a cluster that doesn't answer or a disk that hangs can delay this.
   const opening = open(settings, { self, asOwner, isListed, now: Date.now, log, onFatal: fail });
   const stores = await Promise.race([opening, stopped]);
   if (stores === undefined) return EXIT.done;
@@ -94,7 +94,7 @@ export async function serve(
   isStopping = true;
   if (fatal === undefined) log.info('viewlog stopping');
   unfollow();
-  // Stops with the requests in flight first: each of them waits for its line.
+  // Answers the requests in flight before it closes the stores: each request waits for its line.
   await listener.stop(fatal === undefined ? LIMITS.drainTimeoutMs : LIMITS.closeTimeoutMs);
   const closing = stores.close(within(LIMITS.closeTimeoutMs, endMinutes()));
   const [closed] = await Promise.allSettled([closing]);
@@ -106,7 +106,7 @@ export async function serve(
 
 const EDITOR_MS = 2_000;
 
-/** Keeps the account that can edit the projects file true: the file may get another owner. */
+/** Keeps `owners.editor` up to date, because the projects file may get another owner. */
 function followEditor(of: Installation): Installation {
   const update = async () => Object.assign(of.owners, { editor: await editorOf(of.projects!) });
   every(EDITOR_MS, () => void update());
@@ -150,7 +150,7 @@ async function openFiles(settings: ServeSettings, options: StoresOptions) {
     refused,
     lock,
     /**
-     * @param saving writes more to the data directory, while it is still locked.
+     * @param saving a write to the data directory, which must end before the lock is released.
      * @throws {Fatal} if a view couldn't be written or synced since the stop began.
      */
     async close(saving: Promise<unknown>) {
@@ -192,7 +192,7 @@ async function openStreams(settings: ServeSettings, options: StoresOptions) {
     lock: undefined,
     async close(saving: Promise<unknown>) {
       await saving;
-      // Called when every request has had its answer.
+      // Every request has its answer by now.
       store.close();
       refused.close();
       await cluster.close(LIMITS.closeTimeoutMs);
@@ -201,8 +201,8 @@ async function openStreams(settings: ServeSettings, options: StoresOptions) {
 }
 
 /**
- * `stopped` resolves at SIGTERM or SIGINT, or to the error that `fail` is called with. `throwFailure`
- * throws the first such error, which may have come after the signal.
+ * `stopped` resolves at SIGTERM or SIGINT, or to the error that `fail` is called with.
+ * `throwFailure` throws the first such error, which may have come after the signal.
  */
 export function stopOrFailure() {
   let failure: Fatal | undefined;

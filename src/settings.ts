@@ -210,7 +210,7 @@ function givenBy(flags: readonly Flag[], names: readonly OptionName[]): Given {
   return given;
 }
 
-/** The options of a service, except those that an installation has fields for. */
+/** The options of a service, except `data` and `projects`, which an installation has fields for. */
 const CHOSEN = new Set<OptionName>([...SERVE_OPTIONS, 'archive-from']);
 for (const name of ['data', 'projects'] as const) CHOSEN.delete(name);
 
@@ -235,7 +235,9 @@ export function chosenOptions(
   return Object.fromEntries(chosen);
 }
 
-/** Returns whether a status server that started with these options had its token from a variable. */
+/**
+ * Returns whether a status server that started with these options had its token from a variable.
+ */
 export function needsTokenVariable({ status, 'status-token-file': file }: Chosen): boolean {
   const address = o.addressOrOff.read(status?.text ?? 'off');
   return file === undefined && typeof address === 'object' && !isLoopback(address.host);

@@ -74,7 +74,7 @@ export function statusApp(
   let logged = '';
   app.onError((error, context) => {
     const reason = errorText(error);
-    // A page that is open asks every two seconds.
+    // Doesn't repeat itself, because an open page asks every two seconds.
     if (reason !== logged) log.error(`The status server failed: ${error.stack ?? reason}`);
     logged = reason;
     return context.text(

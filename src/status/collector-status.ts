@@ -29,7 +29,7 @@ const FILTER_LENGTH_MAX = 100;
 export function collectorStatus({ keepDays, installation, snapshot }: CollectorSource) {
   const { data } = installation();
   const records = data === undefined ? undefined : replayRecords(data);
-  /** @param project the only one to judge. */
+  /** @param project the only project to judge; by default, all are judged. */
   const modelNow = async ({ req }: Context, project?: Project) => {
     const filter = (req.query('filter') ?? '').trim().slice(0, FILTER_LENGTH_MAX);
     const { data: account } = installation().owners;

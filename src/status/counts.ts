@@ -170,7 +170,7 @@ export class Counts implements RequestCounts, SavedCounts {
     reasons.set(key, reason);
     if (seen) this.#reasons.delete(seen);
     this.#reasons.set(reason, activity);
-    // The reason is known only later, after other refusals perhaps.
+    // The caller may learn only later that the view won't be stored, after more refusals.
     return (why) => {
       const latest = reasons.get(key) ?? reason;
       latest.droppedIn ??= new Timeline();

@@ -24,8 +24,9 @@ interface Minutely {
 }
 
 /**
- * Once a minute saves the counts, and logs whose views begin to be refused, and are accepted again.
- * @returns a function that ends it; it resolves once the counts are saved for the last time.
+ * Once a minute, saves the counts, and logs which projects' views begin to be refused, or are
+ * accepted again.
+ * @returns a function that ends this, and resolves once the counts are saved for the last time.
  */
 export function everyMinute({ snapshot, save, fixFor, log }: Minutely): () => Promise<void> {
   const ending = new AbortController();
@@ -87,7 +88,7 @@ export class RefusalLog {
     const [begun] = [...causes]
       .filter(([cause]) => !last.causes.has(cause))
       .toSorted(([, a], [, b]) => b.lastHour - a.lastHour);
-    // A limit is advised after a full minute.
+    // viewlog advises a limit only after a full minute.
     const isKnown = begun?.[1].remedy.kind !== 'raise-limit' || begun[1].remedy.sent !== undefined;
     if (begun && isRefused(then) && isKnown && nowMs - last.beganMs >= HOUR_MS) {
       last = { ...last, beganMs: nowMs, causes: new Set(causes.keys()) };

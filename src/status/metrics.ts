@@ -52,7 +52,7 @@ export function collectorMetrics(state: CollectorState): Metric[] {
   const { counts, projects, queue, refused, store } = state;
   const { total } = counts;
   const all = projects.all();
-  // From 0, also for a project that has sent nothing yet: an increase has to start somewhere.
+  // Starts at 0 even for a project that has sent nothing yet, so that Prometheus sees an increase.
   const accepted = Object.fromEntries(all.map(({ id }) => [id, 0]));
   for (const [id, one] of counts.projects) {
     const views = one.accepted - one.acceptedEarlier;

@@ -145,7 +145,7 @@ export function modelOf(input: ModelInput): StatusModel {
 const isInClosed = ({ files, installation: { data, projects } }: ModelInput): boolean =>
   files.closedDirectory !== undefined && projects?.startsWith(`${data}/`) === true;
 
-/** A stray request wakes nobody. */
+/** With fewer refusals, a problem is no alarm, so that a few stray requests wake nobody. */
 const ALARM_MIN = 20;
 
 const isAlarming = ({ colour, state, refused }: Judged): boolean =>

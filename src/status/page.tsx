@@ -79,7 +79,7 @@ const Text = ({ of }: { of: string }) => (
   </p>
 );
 
-/** In UTC, until the script shows it in the reader's time zone. */
+/** Shows a time in UTC; the script then shows it in the reader's time zone. */
 const Time = ({ at }: { at: string }) => (
   <time datetime={at.replace(' UTC', 'Z').replace(' ', 'T')}>{at}</time>
 );

@@ -7,7 +7,7 @@ import { Timeline } from './timeline.ts';
 
 const number = v.number();
 const text = v.string();
-// Not every number is looked at, because 40,000 projects have millions of them.
+// Doesn't check every number, because 40,000 projects have millions of them.
 const periods = v.custom<number[]>(Array.isArray);
 const timeline = v.pipe(
   v.object({ minutes: periods, quarters: periods }),
@@ -46,7 +46,7 @@ const reason = v.object({
   sample,
   /**
    * Views that weren't stored although such views usually are, and why the latest wasn't. Only
-   * earlier builds use its time.
+   * earlier builds use `atMs`.
    */
   droppedIn: v.optional(timeline),
   dropped: v.optional(v.object({ atMs: number, why: v.picklist(DROPPED) })),
@@ -62,7 +62,7 @@ export const OTHER_ORIGINS = 'origin-not-allowed';
 /** Returns a key that differs for each reason of a project. */
 export function reasonKey(code: RefusalCode, origin = '', isCut = false): string {
   if (code === 'origin-not-allowed') return `${code} ${cutOrigin(origin)}`;
-  // A body that arrives cut off either ends too early, or never ends.
+  // Counts all bodies that arrive cut off as one reason, whether they end too early or never end.
   return isCut ? 'request-timeout' : code;
 }
 

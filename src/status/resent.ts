@@ -1,4 +1,4 @@
-// Finds out from the records of `replay` which refused views it has sent again.
+// Finds out from the records of `replay` which refused views were sent again.
 import { stat } from 'node:fs/promises';
 import { dayOf, DAY_MS } from '../base/time.ts';
 import { fileNameOf, replayRecordOf } from '../disk/names.ts';
@@ -13,8 +13,8 @@ export type Resent = ReadonlyMap<string, Timeline>;
 export const resentKey = (project: string, reason: string): string => `${project} ${reason}`;
 
 /**
- * Returns a function that returns what was sent again of the views of the last 24 hours. It reads
- * the records of a data directory if they have changed, and never rejects.
+ * Returns a function that finds which refused views of the last 24 hours were sent again. The
+ * function reads the records of a data directory if they have changed, and never rejects.
  */
 export function replayRecords(dir: string): (nowMs: number) => Promise<Resent> {
   let resent = new Map<string, Timeline>();

@@ -66,7 +66,7 @@ function bounded(handler: Handler): Handler {
     try {
       return await handler(request);
     } catch {
-      return unreadable(); // its Host and its target make no URL
+      return unreadable(); // its Host and its target don't form a URL
     } finally {
       current -= 1;
     }

@@ -91,15 +91,17 @@ export interface Fate {
   /** Stored, and not sent again. */
   readonly stored: number;
   readonly lost: number;
-  /** Why the latest lost one wasn't stored; `undefined`: views of this code never are. */
+  /**
+   * Why the latest lost view wasn't stored; `undefined`: views refused with this code never are.
+   */
   readonly why: Dropped | undefined;
-  /** The days of the files that have them. */
+  /** The days whose files may have the stored views. */
   readonly days: readonly string[];
   /** Why the stored views can't be sent again now. */
   readonly obstacle: Obstacle | undefined;
 }
 
-/** A site with fewer views is never called silent. */
+/** A site with fewer views in those hours of yesterday is never called silent. */
 const HABIT_VIEWS = 20;
 const SILENT_MS = 3 * HOUR_MS;
 
@@ -188,8 +190,9 @@ function obstacleIn({ projects, store, files }: Surroundings): Obstacle | undefi
 }
 
 /**
- * Causes that viewlog can't see. Only accepted views show that they are gone; but small ones don't
- * show that large ones arrive.
+ * Causes that viewlog can't check: only accepted views show that they are gone. The causes for
+ * which large bodies are lost aren't among them, because accepted small views prove nothing about
+ * these.
  */
 const UNSEEN: ReadonlySet<Remedy['kind']> = new Set(['fix-page', 'send-origin', 'none']);
 
@@ -215,8 +218,8 @@ function judgeReason(
   });
   const acceptedSince = activity.accepted - acceptedAtLastRefusal;
   const before = Math.max(0, activity.acceptedIn.lastHour(nowMs) - acceptedSince);
-  // The proof that a page is corrected is a pause without refusals, and more accepted views in a row
-  // than ever came between two refusals: refused and accepted views may alternate.
+  // The proof that a page is corrected is a pause without refusals, and more accepted views in a
+  // row than ever came between two refusals: refused and accepted views may alternate.
   const isRecovered = (): boolean =>
     nowMs - lastMs >= PAUSE_MS && acceptedSince >= 3 + (5 * before) / Math.max(1, lastHour);
   const isOver =
@@ -244,7 +247,9 @@ function busiestMinute({ acceptedIn }: Activity, { refusedIn }: Reason, nowMs: n
   return Math.max(...sent) || undefined;
 }
 
-/** Returns when the first of the last views was accepted, to the minute; 0 before the last hour. */
+/**
+ * Returns when the first of the last `views` was accepted, to the minute; 0 before the last hour.
+ */
 function firstOf(views: number, { acceptedIn }: Activity, nowMs: number): number {
   let left = views;
   const minutes = acceptedIn.byMinute(nowMs).toReversed();
@@ -282,7 +287,7 @@ function fateOf(
   };
 }
 
-/** Origins that are counted together are sent again one by one. */
+/** Adds up the origins that are counted together, because a replay records each of them. */
 function resentOf(
   project: string,
   key: string,
@@ -310,8 +315,8 @@ export const isFixed = ({ fixedMs, lastHour }: Recent): boolean =>
 const SLICE = 500;
 
 /**
- * Judges each listed project, in slices that don't hold up views. The caller should retain few of
- * them.
+ * Judges each listed project, in slices that don't hold up views. The caller should retain only a
+ * few of the judgements.
  */
 export async function judgeListed(
   around: Surroundings,

@@ -1,5 +1,5 @@
-// The start of a line: the clock's time, and an id. Ids are UUIDv7 (RFC 9562, section 5.7, with
-// the counter of section 6.2, method 1): the time in milliseconds, a 12-bit counter, 62 random bits.
+// The start of a line: the clock's time, and an id. Ids are UUIDv7 (RFC 9562, section 5.7, with the
+// counter of section 6.2, method 1): the time in milliseconds, a 12-bit counter, 62 random bits.
 // They ascend within a process, also when the clock is set back: the id's time then stays at the
 // last id's until the clock has caught up.
 import { randomUUID } from 'node:crypto';
@@ -59,6 +59,6 @@ export const msOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + i
 export function dayOfId(id: string): string | undefined {
   if (!UUID_V7.test(id)) return undefined;
   const day = dayOf(msOfId(id));
-  // The last such ids are of the year 10889.
+  // An id can have a time up to the year 10889, which `YYYY` can't express.
   return isDay(day) ? day : undefined;
 }

@@ -12,7 +12,7 @@ export interface ViewStore {
   append(fields: Uint8Array, project: string): Promise<Appended>;
 }
 
-/** The id of the stored line, or why the line isn't promised. */
+/** The id of the stored line, or why viewlog can't promise that the line is stored. */
 export type Appended = { readonly id: string } | { readonly unavailable: string };
 
 /** Why a store that is closing refuses views. */

@@ -7,8 +7,8 @@ const UNFINISHED = /^(UnexpectedEnd|InvalidSymbol)/;
 /**
  * Returns whether the line is a fragment: the start of a line that a crash cut off, and that the
  * next start ended with a newline. A power cut can leave NULs in place of the rest, or of the
- * newline alone. A start that another line follows at once isn't a fragment: a whole line was lost
- * there.
+ * newline alone. The start of a line that another line follows without a newline isn't a fragment:
+ * the file has lost part of a whole line.
  */
 export function isFragment(line: string): boolean {
   const [text = ''] = line.split('\0', 1);

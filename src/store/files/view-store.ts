@@ -33,7 +33,7 @@ import { createStamper, type Stamp } from '../stamp.ts';
 import { type Appended, SHUTTING_DOWN, type ViewStore } from '../store.ts';
 import { Batch, countLines } from './batch.ts';
 
-/** The directory is locked. */
+/** The caller must hold the directory's lock. */
 export interface ViewStoreOptions extends DirectoryOptions {
   readonly durability: 'disk' | 'os';
   /** Views are refused below this much free disk space; 0: not before the disk is full. */
@@ -219,7 +219,8 @@ export class LocalViewStore implements ViewStore {
    */
   async #checkDisk(): Promise<void> {
     this.#isCheckDue = false;
-    // A move must show within a second; free space need not. Fewer calls save an idle machine work.
+    // A moved file must be noticed within a second. Free space needn't: to check it only every
+    // other time saves an idle machine work.
     if (this.#checks++ % 2 === 0) await this.#space.poll();
     const today = dayOf(this.#options.now());
     let blocked = await this.#writer.checkPath(today);
@@ -271,7 +272,7 @@ export class LocalViewStore implements ViewStore {
     this.#refuseAll(STUCK);
   }
 
-  /** Called by the polls, so that a view costs nothing more. */
+  /** Called by the polls, so that it costs no view any time. */
   #noteUnavailable(): void {
     if (this.#unavailable() === undefined) this.#unavailableSinceMs = undefined;
     else this.#unavailableSinceMs ??= this.#options.now();

@@ -11,7 +11,7 @@ import { createStamper, type Stamp } from '../stamp.ts';
 import type { Dropped, RefusedStore, RefusedView } from '../store.ts';
 import { refusedLine } from './refused-line.ts';
 
-/** The directory is locked. */
+/** The caller must hold the directory's lock. */
 export interface RefusedStoreOptions extends DirectoryOptions {
   /** 0: store none. */
   readonly maxBytesPerDay: number;
@@ -24,7 +24,7 @@ export interface RefusedStoreOptions extends DirectoryOptions {
 
 export type RefusedState = ReturnType<RefusedFiles['state']>;
 
-/** Enough for a burst; a disk that hangs costs no more memory than this. */
+/** Enough for a burst. If the disk hangs, the queue takes no more memory than this. */
 const QUEUE_CHARS_MAX = MiB;
 
 interface Queued {
@@ -131,7 +131,8 @@ export class RefusedFiles implements RefusedStore {
     if (day !== this.#day) {
       this.#day = day;
       this.#isFullLogged = false;
-      // Earlier lines may be of listed projects, but the other half stays free in any case.
+      // Counts all earlier lines as those of unlisted ids. Some may be of listed projects, but this
+      // only leaves more space for listed projects.
       this.#unlistedBytes = this.#writer.fileBytes;
     }
   }

@@ -5,7 +5,7 @@ import type { RefusedView } from '../store.ts';
 /**
  * Returns a refused view's line, newline included. `view` is the request's own text, so that
  * parsing loses nothing. If it is nested too deep for the usual readers (jq stops at 256 levels,
- * Python at its recursion limit), it is a string of that text.
+ * Python at its recursion limit), it is stored as a JSON string.
  */
 export function refusedLine(
   { ts, id }: Stamp,
@@ -13,7 +13,8 @@ export function refusedLine(
 ): string {
   const head = JSON.stringify({ ts, id, code, issues, origin });
   const view = isNestedTooDeep(text) ? JSON.stringify(text) : onOneLine(text);
-  // Some readers end a line at U+2028. In JSON it is always in a string, where an escape is valid.
+  // Some readers end a line at U+2028 or U+2029. JSON has them only in strings, which allow
+  // escapes.
   return `${head.slice(0, -1)},"view":${view}}\n`.replace(LINE_SEPARATORS, escaped);
 }
 
@@ -32,12 +33,12 @@ export interface StoredRefusal {
 }
 
 /**
- * Reads a line of `refusedLine`; returns `undefined` for any other line. The view's text is cut out
- * instead of parsed, because parsing could lose the very fault.
+ * Reads a line of `refusedLine`; returns `undefined` for any other line. Cuts the view's text out
+ * instead of parsing it, because parsing could lose the fault for which the view was refused.
  */
 export function readRefusedLine(line: string): StoredRefusal | undefined {
-  // The first match is right, because before it there are only texts of viewlog's own JSON, in
-  // which a quote follows a backslash.
+  // The first match is right: the texts before it are viewlog's own JSON, in which a backslash
+  // precedes each quote inside a string.
   const at = line.indexOf(VIEW);
   if (at < 0 || !line.endsWith('}')) return undefined;
   const sent = line.slice(at + VIEW.length, -1);

@@ -60,7 +60,8 @@ export async function createRefusedStream(options: RefusedStreamOptions) {
 }
 
 /**
- * Returns why the stream isn't viewlog's, whose limits would delete another program's messages.
+ * Returns why the stream isn't viewlog's own. In another program's stream, viewlog's limits would
+ * delete that program's messages.
  */
 export function ownerFault({ name, subjects, discard }: StreamConfig): string | undefined {
   if (subjects.join() === SUBJECTS && discard === 'old') return undefined;

@@ -50,7 +50,7 @@ export async function createStreamStore(options: StreamStoreOptions): Promise<St
     name: stream,
     subjects: [`${VIEWS}.>`],
     retention: 'limits',
-    // If an operator limits it later, new views are refused instead of stored ones dropped.
+    // If an operator limits the stream later, it refuses new views instead of dropping stored ones.
     discard: 'new',
   });
   const fault = configFault(info.config);
@@ -58,7 +58,7 @@ export async function createStreamStore(options: StreamStoreOptions): Promise<St
     throw new Fatal(EXIT.badConfiguration, `Stream ${stream} can't store views: ${fault}`);
   }
   refuseSmall(info.config, options);
-  // Finds out whether viewlog may publish views. It is no fault if the stream has no leader yet.
+  // Finds out whether viewlog may publish views. The stream may have no leader yet.
   await probe(cluster, stream, VIEWS).catch((error: unknown) => cluster.refuseDenied(error));
   return new StreamStore(options, info);
 }
