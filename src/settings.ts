@@ -117,7 +117,11 @@ const OTHERS = {
   'archive-from': option('URL', clusterAddress, 'NATS servers of the stream, nats://… or tls://…'),
   receipt: toggle("print each day's number of views and sum of ids"),
   once: toggle('archive what the stream holds at start-up, then stop'),
-  restore: option('DAY', o.day, "archive, add the lines that a day's file lacks, then stop"),
+  restore: option(
+    'DAY',
+    o.day,
+    "archive what the stream holds, add what DAY's file lacks, then stop",
+  ),
   'replay-to': option(
     'URL',
     o.httpUrl,

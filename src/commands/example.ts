@@ -49,9 +49,9 @@ export const example = defineCommand({
   ],
   options: SERVE_OPTIONS,
   optionHelp: {
-    host: 'address to listen on; if not given, that of the viewlog in --data, if one is known',
-    port: 'port to listen on; if not given, that of the viewlog in --data, if one is known',
-    status: 'address of the status page; if not given, that of the viewlog in --data; off: none',
+    host: 'address to listen on, if not that of the viewlog in --data',
+    port: 'port to listen on, if not that of the viewlog in --data',
+    status: 'address of the status page, if not that of the viewlog in --data; off: none',
   },
   async run(settings, operands, { print, log, self: asked, asOwner }) {
     if (operands.length === 0) {
