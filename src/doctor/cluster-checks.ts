@@ -81,7 +81,7 @@ export function checkCluster({ cluster }: Facts): readonly Verdict[] {
     return [ok(`NATS server ${server} answers, version ${version}`)];
   }
   const { message, exitCode } = cluster.fault;
-  const fix = 'Check the address, the firewall, and that the servers run';
+  const fix = 'Check the address, the firewall, and whether the servers are running';
   return [error(message, exitCode === EXIT.unavailable ? fix : undefined)];
 }
 

@@ -29,7 +29,7 @@ export function checkRuntime({ runtime }: Facts): readonly Verdict[] {
   const { name, version, platform } = runtime;
   const what = `${name} ${version} on ${platform}`;
   if (platform === 'linux' && isAtLeast(OLDEST[name], version)) return [ok(what)];
-  const fix = `Run it on Linux, with ${name} ${OLDEST[name]} or later`;
+  const fix = `Run viewlog on Linux, with ${name} ${OLDEST[name]} or later`;
   return [warning(`${what}; viewlog isn't tested there`, fix)];
 }
 
@@ -53,7 +53,7 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
   if ('faults' in reading) {
     if (isOutsider && errnoOf(reading.content) === 'EACCES') return [];
     const effect =
-      "viewlog doesn't start with this file; a running viewlog keeps the last good list";
+      "viewlog doesn't start until this is fixed; a running viewlog keeps the last good list";
     const { projectsFault: fault } = status.overview ?? {};
     if (fault?.isMissing) return [error(`${fault.first}; ${effect}`, RESTORE_PROJECTS)];
     const check = `Correct the file. To see every fault: ${commands.check(of)}`;
@@ -105,7 +105,7 @@ const runningSince = ({ version, sinceMs }: Pick<Announced, 'version' | 'sinceMs
 const isExamined = ({ source, of }: Facts): boolean =>
   source === 'running' || of.data === undefined;
 
-const NOBODY_HOLDS = 'no process holds the data directory';
+const HOLDS_NOT = "it doesn't hold this data directory";
 
 export function checkCollector(facts: Facts): readonly Verdict[] {
   const { reply, holder, of, listenFault } = facts;
@@ -119,7 +119,7 @@ export function checkCollector(facts: Facts): readonly Verdict[] {
   const running = typeof holder === 'object' ? holder : undefined;
   if (isFromViewlog(reply)) {
     if (!isExamined(facts)) {
-      return [otherListener('Another viewlog', address, NOBODY_HOLDS, of)];
+      return [otherListener('Another viewlog', address, HOLDS_NOT, of)];
     }
     const { overview } = facts.status;
     const version = overview === undefined ? '' : ` ${overview.version}`;
@@ -153,7 +153,7 @@ function startFix({ of, source, disk }: Facts): string | undefined {
   if (restart !== undefined) return `Start it: ${restart}`;
   const start = commands.start(of);
   if (start === undefined)
-    return "Start it as before: its stream's address is a secret, so no command is printed";
+    return "Start it as before: its stream's address is a secret, so the doctor prints no command";
   const assumed =
     source === 'options' ? " with this command's options, because no earlier start is known" : '';
   if (!needsTokenVariable(of.chosen)) return `Start it${assumed}: ${start}`;
@@ -167,7 +167,7 @@ function otherListener(
   { hasSudo }: Installation,
 ): Verdict {
   const fix = commands.freePort(portOf(address), hasSudo);
-  return error(`${who} has the port of ${address}: ${why}; viewlog can't listen there`, fix);
+  return error(`${who} listens at ${address} (${why}), so viewlog can't listen there`, fix);
 }
 
 /** Checks that views are accepted, by `/readyz` and the status page. */
@@ -175,17 +175,17 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
   const { address = '', reply, isReady, reasons = [], overview, another } = facts.status;
   if (another && !isExamined(facts)) {
     const { data } = another;
-    const why = data ? `it writes to "${data}"` : NOBODY_HOLDS;
+    const why = data ? `it writes to "${data}"` : HOLDS_NOT;
     return [otherListener('The status server of another viewlog', address, why, facts.of)];
   }
   if (reply === undefined || isNobodyThere(reply)) {
     // `checkCollector` reports a collector that isn't running.
     const isThere = isArchive(facts) || (facts.reply && isFromViewlog(facts.reply));
     if (!isThere || !isExamined(facts)) return [];
-    const unknown = 'it is unknown whether views are accepted';
+    const unknown = "the doctor can't tell whether views are accepted";
     if (another) return [warning(`Another viewlog answers at ${address}; ${unknown}`)];
     if (address === '') return [warning(`--status is off; ${unknown}`)];
-    const fix = "Pass the collector's --status address; its log shows it";
+    const fix = "Pass the collector's --status address, which is in its log";
     return [warning(`Nothing answers at ${address}; ${unknown}`, fix)];
   }
   if (isReady === undefined) {
@@ -194,17 +194,18 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
   if (isArchive(facts)) {
     if (isReady) return [ok(`Ready, according to ${address}/readyz`)];
     const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
-    return [error(`Not ready${why}; nothing is archived`, 'Read its log')];
+    return [error(`Not ready${why}; nothing is archived`, "Read the archive's log")];
   }
   if (overview === undefined) {
     const what = `${isReady ? 'Ready' : 'Not ready'}; only clients with a token see details`;
-    const fix = 'Give --status-token-file, as a user who can read it, or VIEWLOG_STATUS_TOKEN';
+    const fix =
+      'Give the doctor --status-token-file, as a user who can read it, or VIEWLOG_STATUS_TOKEN';
     return [(isReady ? warning : error)(what, fix)];
   }
   if (isReady) return [ok(`Ready, according to ${address}/readyz`)];
   const { unavailable } = overview.store;
   if (unavailable === undefined) {
-    return [error('Not ready: about to stop', "If it shouldn't stop, restart it")];
+    return [error('Not ready: viewlog is about to stop', "If it shouldn't stop, restart it")];
   }
   const fix = 'Check the disk (df -h; df -i; quotas), or the cluster; the log says more';
   return [error(`Not ready: ${unavailable}; every view is refused`, fix)];
@@ -238,7 +239,7 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
   }
   if (found.length > 0 || store.unavailable !== undefined) return found;
   const ids = overview.unlistedInAll;
-  const others = ids > 0 ? `; views of ${plural(ids, 'unlisted id')} are` : '';
+  const others = ids > 0 ? `, only views of ${plural(ids, 'unlisted id')}` : '';
   return [ok(`No views of listed projects are being refused${others}`)];
 }
 

@@ -72,7 +72,7 @@ export function checkUrl({ proxy, of, reply }: Facts): readonly Verdict[] {
   const { url, get } = proxy;
   const refusal = refusalIn(get);
   if (refusal?.code === 'not-found') {
-    const what = `${url} doesn't reach viewlog as /view: ${refusal.detail}; ${LOST}`;
+    const what = `${url} reaches viewlog, but not as /view: ${refusal.detail}; ${LOST}`;
     return [error(what, `Have the proxy pass the path on unchanged: ${help(of, 'proxies')}`)];
   }
   if (isReached(proxy)) return [ok(`${url} reaches viewlog`)];

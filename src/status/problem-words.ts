@@ -135,12 +135,16 @@ function closedFilesNotices({ closedFiles, installation: of }: StatusModel): Not
     'rw',
   );
   return [
-    { colour: 'amber', title, steps: [{ text: 'To let viewlog read and write them:', command }] },
+    {
+      colour: 'amber',
+      title,
+      steps: [{ text: 'To give viewlog read and write access:', command }],
+    },
   ];
 }
 
 export function overdueNotice(overdue: readonly string[], of: Installation): Notice {
-  const title = `${plural(overdue.length, 'file')} should have been removed by now.`;
+  const title = `viewlog should have removed ${plural(overdue.length, 'file')} by now.`;
   const text =
     'viewlog removes one day of view files and one of refused files per hour. To remove the oldest now:';
   const steps = [{ text, command: commands.remove(of, overdue) }];
@@ -161,7 +165,7 @@ function storeNotice({
   const why = (isStream(store) ? undefined : store.detail) ?? unavailable;
   const title = `Views ${ms === undefined ? 'are' : 'have been'} refused with 503${since}: ${why}.`;
   const lost = {
-    text: `${plural(unstorable, 'view')} of the last 24 hours not stored: ${NOT_STORED['storage-unavailable']}`,
+    text: `${plural(unstorable, 'view')} got a 503 in the last 24 hours: ${NOT_STORED['storage-unavailable']}`,
   };
   const full = space && spaceStep(space, of, minFreeBytes);
   const retry = closedDirectory ? [] : [{ text: RETRYING, command: commands.doctor(of) }];
@@ -310,7 +314,7 @@ function fateSteps({ sample, remedy, fixedMs, fate }: JudgedReason, of: Installa
   const { code, project = '' } = sample;
   const isFixed = fixedMs !== undefined || remedy.kind === 'fixed';
   const them = stored === 1 ? 'it' : 'them';
-  const again = `${isFixed ? 'To' : 'Then'} send ${them} again:`;
+  const again = `${isFixed ? 'To' : 'After the fix,'} send ${them} again:`;
   const still = `${these(stored)} stored${resent > 0 ? ', but not sent again yet' : ''}.`;
   // A directory that viewlog can't enter may still have the file.
   const isGone = of.data !== undefined && days.length === 0 && fate.obstacle !== 'directory';
@@ -320,11 +324,11 @@ function fateSteps({ sample, remedy, fixedMs, fate }: JudgedReason, of: Installa
   const command = obstructed === undefined ? commands.replay(of, project, names) : undefined;
   if (stored > 0 && isGone) {
     const file = 'in a file that is no longer in the data directory';
-    steps.push({ text: `${formatCount(stored)} stored ${file}.` });
+    steps.push({ text: `${these(stored)} stored ${file}.` });
   } else if (stored > 0) {
     steps.push({ text: `${still} ${obstructed ?? again}`, command });
   }
-  if (lost > 0) steps.push({ text: `${formatCount(lost)} not stored: ${whyLost(code, fate)}` });
+  if (lost > 0) steps.push({ text: `${these(lost)} not stored: ${whyLost(code, fate)}` });
   return steps;
 }
 
@@ -354,9 +358,9 @@ function obstructionOf(
   { obstacle }: Fate,
   { data }: Installation,
 ): string | undefined {
-  if (data === undefined) return 'They are in the stream of refused views.';
+  if (data === undefined) return 'Refused views are in a stream of their own.';
   if (kind === 'send-origin')
-    return "A replay wouldn't help: without an Origin, they would be refused again.";
+    return "A replay wouldn't help: views without an Origin would be refused again.";
   if (!REPLAYABLE.has(kind)) return "A replay wouldn't help: the page must be corrected.";
   return obstacle && laterOf(obstacle, 'the command to send them again');
 }
@@ -378,7 +382,7 @@ const DROPPED: Readonly<Record<Dropped, string>> = {
   'no-object': 'viewlog stores only JSON objects.',
   off: '--max-refused is 0.',
   full: '--max-refused was reached.',
-  'little-space': 'less than twice --min-free was free.',
+  'little-space': 'free disk space was below twice --min-free.',
   'too-many': 'too many views arrived together.',
   failed: "the file couldn't be written, or viewlog was stopping.",
 };
@@ -398,10 +402,10 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
     "Remove the script from this project's pages, or activate the project if the site is yours:",
   'add-origin': "If this origin is one of the project's sites, add it:",
   'raise-limit': 'Unless this is a flood, raise the limit to twice that rate:',
-  'raise-max-view': 'Send less, or start viewlog with --max-view',
+  'raise-max-view': 'Send smaller views, or start viewlog with --max-view',
   'send-origin': 'Send views from a browser, or with an Origin header, which a proxy must pass on.',
   'fix-page': 'Send views as application/json; with sendBeacon, as a Blob of that type.',
-  fixed: 'The cause is gone; waiting for the next view.',
+  fixed: 'The cause is gone; viewlog waits for the next view.',
 };
 
 type Refused = Pick<JudgedReason, 'remedy' | 'sample' | 'fixedMs'> & {
@@ -440,18 +444,18 @@ export function fixOf(reason: Refused, of: Installation): Step {
   return remedy.kind === 'fix-page' && !isType ? pageStep(reason, of) : { text };
 }
 
-const WRONG_PATH = 'Have the pages send to /view. If they do, a proxy changes the path:';
+const WRONG_PATH = 'Have the pages send to /view. If they already do, a proxy changes the path:';
 
 const NULL_ORIGIN =
   'The origin "null" can\'t be listed: any page in a sandboxed frame, or opened from a file, ' +
   "sends it. Open the page at its site's address.";
 
-const UNKNOWN_RATE = 'After a full minute, this page suggests a limit.';
+const UNKNOWN_RATE = 'After a full minute, the status page suggests a limit.';
 
 function proxyStep(sample: Sample, bodyBytes: number, of: Installation): Step {
   const { isCut, bytes } = sample;
   const seconds = LIMITS.bodyTimeoutMs / 1000;
-  const late = `was incomplete when its connection ended, or after ${seconds} s`;
+  const late = `didn't arrive whole before its connection ended or ${seconds} s passed`;
   const arrived = bytes === undefined ? '' : `; ${formatCount(bytes)} bytes had arrived`;
   const what = isCut ? `ended after ${formatCount(bytes ?? 0)} bytes` : `${late}${arrived}`;
   const nginx = `client_max_body_size ${Math.ceil(bodyBytes / KiB)}k`;
@@ -462,7 +466,7 @@ function proxyStep(sample: Sample, bodyBytes: number, of: Installation): Step {
   return { text, command: testProxy(sample, of) };
 }
 
-const TEST_PROXY = 'To test the proxy, with the address that pages post to:';
+const TEST_PROXY = 'To test the proxy, put the address that pages post to after --url:';
 
 /** Sends a view of the project that the sample names: bodies may be cut, or lose their headers. */
 function testProxy({ project, text = '' }: Sample, of: Installation): string {
@@ -495,7 +499,7 @@ function firstSteps({ installation: of, projects, startMs }: StatusModel): Notic
     command: commands.activate(of, id, { origin: origins?.[0] }),
   };
   const script = {
-    text: "Print the script for a project's pages, with the address at which browsers reach viewlog:",
+    text: "To print the script for a project's pages, put the address at which browsers reach viewlog after --url:",
     command: commands.snippet(of, id, VIEWS_SITE),
   };
   const test = {

@@ -47,7 +47,7 @@ export function problemWords(
   const many = accepted === 0 ? none : `${formatCount(refused)} of ${all}`;
   const gone = refused - one.refused;
   const why = isDown ? 'during an outage or for causes since fixed' : 'for causes since fixed';
-  const what = kind === 'requests' ? 'of the last hour' : 'of the last hour refused';
+  const what = `of the last hour ${kind === 'requests' ? 'failed' : 'refused'}`;
   return `${many} ${what}${gone > 0 ? `, ${formatCount(gone)} of them ${why}` : ''}`;
 }
 

@@ -291,16 +291,16 @@ const DENIED: Partial<Facts> = {
 };
 
 const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
-  'error projects file: /data/projects.json:4:3: expected ","; found {; viewlog doesn\'t start with this file; a running viewlog keeps the last good list. Correct the file. To see every fault: viewlog check --data /data':
+  'error projects file: /data/projects.json:4:3: expected ","; found {; viewlog doesn\'t start until this is fixed; a running viewlog keeps the last good list. Correct the file. To see every fault: viewlog check --data /data':
     MISSING_COMMA,
-  'error projects file: Can\'t read projects file "/p": denied; viewlog doesn\'t start with this file; a running viewlog keeps the last good list. ':
+  'error projects file: Can\'t read projects file "/p": denied; viewlog doesn\'t start until this is fixed; a running viewlog keeps the last good list. ':
     {
       projects: {
         content: new Error('denied'),
         faults: [`Can't read projects file "/p": denied`],
       },
     },
-  'error projects file: projects.json is gone; viewlog doesn\'t start with this file; a running viewlog keeps the last good list. Restore it from a backup, or write it again. The command "activate" would create':
+  'error projects file: projects.json is gone; viewlog doesn\'t start until this is fixed; a running viewlog keeps the last good list. Restore it from a backup, or write it again. The command "activate" would create':
     {
       projects: { content: undefined, faults: ['create it: viewlog activate ID'] },
       ...shown(sceneOf({ fault: { first: 'projects.json is gone', isMissing: true } })),
@@ -320,20 +320,21 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     inside({ fileSystem: { ...DISK, hasInodes: false } }),
   'error free space: 57 MiB free (--min-free is 64 MiB); every view is refused with 503. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.':
     inside({ fileSystem: { ...DISK, freeBytes: 57 * MiB, sizeBytes: 60 * MiB } }),
-  "error collector: Another program has the port of http://127.0.0.1:8080: no answer in 5 s; viewlog can't listen there. Find it and stop it, or choose another address: sudo ss -ltnp 'sport = :8080'":
+  "error collector: Another program listens at http://127.0.0.1:8080 (no answer in 5 s), so viewlog can't listen there. Find it and stop it, or choose another address: sudo ss -ltnp 'sport = :8080'":
     { reply: { failure: 'no answer in 5 s' }, status: STATUS },
-  'error health: Another program has the port of http://127.0.0.1:8081: 200 from x/1; viewlog': {
+  'error health: Another program listens at http://127.0.0.1:8081 (200 from x/1), so viewlog': {
     status: { ...STATUS, reply: answer(200, { server: 'x/1' }) },
   },
-  "error health: Not ready: about to stop. If it shouldn't stop, restart it": shown(
+  "error health: Not ready: viewlog is about to stop. If it shouldn't stop, restart it": shown(
     sceneOf({ isStopping: true }),
   ),
   'error health: Not ready: no space left; every view is refused. Check the disk (df -h; df -i;':
     shown(sceneOf({ store: { unavailable: 'no space left' } })),
-  'error health: Not ready; only clients with a token see details. Give': withoutToken(false),
+  'error health: Not ready; only clients with a token see details. Give the doctor':
+    withoutToken(false),
   "error url: https://views.example/view doesn't reach viewlog: 502 from nginx; views from pages don't arrive. Have the proxy pass /view on to http://127.0.0.1:8080: viewlog help proxies":
     proxied({ get: answer(502, { server: 'nginx' }), preflight: answer(502) }),
-  "error url: https://views.example/view doesn't reach viewlog as /view: Nothing at /; views from pages don't arrive. Have the proxy pass the path on unchanged: viewlog help proxies":
+  "error url: https://views.example/view reaches viewlog, but not as /view: Nothing at /; views from pages don't arrive. Have the proxy pass the path on unchanged: viewlog help proxies":
     proxied({ get: problem('not-found', 'Nothing at /.') }),
   "error url: https://views.example/view doesn't reach viewlog: no route; views from pages don't arrive. Check the host name in the DNS, the certificate, the proxy and the firewall":
     proxied({ get: { failure: 'no route' }, preflight: { failure: 'no route' } }),
@@ -363,25 +364,27 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     ...NOT_RUNNING,
     of: { ...INSTALLATION, unit: 'v.service', chosen: { status: flag('0.0.0.0:8081') } },
   },
-  'warning health: --status is off; it is unknown whether views are accepted. ': { status: {} },
-  "warning health: Nothing answers at http://127.0.0.1:8081; it is unknown whether views are accepted. Pass the collector's --status address;":
+  "warning health: --status is off; the doctor can't tell whether views are accepted. ": {
+    status: {},
+  },
+  "warning health: Nothing answers at http://127.0.0.1:8081; the doctor can't tell whether views are accepted. Pass the collector's --status address, which":
     { status: STATUS },
   // The process runs in a container, and another viewlog on this machine.
-  'warning health: Another viewlog answers at http://127.0.0.1:8081; it is unknown whether views are accepted. ':
+  "warning health: Another viewlog answers at http://127.0.0.1:8081; the doctor can't tell whether views are accepted. ":
     { status: { address: STATUS.address, another: {} } },
-  "error health: The status server of another viewlog has the port of http://127.0.0.1:8081: no process holds the data directory; viewlog can't listen there. Find it and stop it, or choose another address: sudo ss":
+  "error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it doesn't hold this data directory), so viewlog can't listen there. Find it and stop it, or choose another address: sudo ss":
     {
       ...NOT_RUNNING,
       reply: undefined,
       status: { address: STATUS.address, another: {} },
     },
-  'error health: The status server of another viewlog has the port of http://127.0.0.1:8081: it writes to "/other"; viewlog can\'t listen there. Find':
+  'error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it writes to "/other"), so viewlog can\'t listen there. Find':
     {
       ...NOT_RUNNING,
       reply: undefined,
       status: { address: STATUS.address, another: { data: '/other' } },
     },
-  "error collector: Another viewlog has the port of http://127.0.0.1:8080: no process holds the data directory; viewlog can't listen there. Find it and stop it, or choose another address: sudo ss":
+  "error collector: Another viewlog listens at http://127.0.0.1:8080 (it doesn't hold this data directory), so viewlog can't listen there. Find it and stop it, or choose another address: sudo ss":
     { ...NOT_RUNNING, reply: VIEWLOG },
   "error collector: viewlog can't listen at http://127.0.0.1:8080: EADDRNOTAVAIL. Choose an address of this":
     { ...NOT_RUNNING, listenFault: 'EADDRNOTAVAIL' },
@@ -408,7 +411,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
       ...NOT_RUNNING,
       of: { ...INSTALLATION, program: ['viewlog'], chosen: { status: flag('0.0.0.0:8081') } },
     },
-  'warning health: Ready; only clients with a token see details. Give --status-token-file,':
+  'warning health: Ready; only clients with a token see details. Give the doctor --status-token-file,':
     withoutToken(true),
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
   "warning refusals: Aurora: 2 of 102 views of the last hour refused, since 2026-11-22 14:01 UTC. 2 views in 24 hours, the latest at 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If this origin is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example":
@@ -424,7 +427,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   }),
   'warning view: A view of project 7 from https://a.example, in a body of 16 KiB, was refused with project-not-activated: No; views from pages may be refused too. Find the code in: viewlog help trouble':
     proxied({ project: '7', view: problem('project-not-activated', 'No.') }),
-  'warning overdue files: 1 file should have been removed by now. viewlog removes one day of view files and one of refused files per hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson':
+  'warning overdue files: viewlog should have removed 1 file by now. viewlog removes one day of view files and one of refused files per hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson':
     inside({ overdue: ['views-2026-01-01.ndjson'] }),
   'warning write and sync: A write and sync take 51 ms (the slowest of 3: 200 ms); each 201 waits':
     inside({ writing: [51, 51, 200] }),
@@ -473,7 +476,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     }),
   'error permissions: "/data/projects.json" belongs to root, with mode 0640, like other files there, as after a copy by root; viewlog, as #4711, can\'t read it, and doesn\'t start. sudo chown -R 4711:4712 /data':
     inside(COPIES),
-  "warning runtime: Node 20.18.3 on linux; viewlog isn't tested there. Run it on Linux, with Node 20.19 or later":
+  "warning runtime: Node 20.18.3 on linux; viewlog isn't tested there. Run viewlog on Linux, with Node 20.19 or later":
     { runtime: { name: 'Node', version: '20.18.3', platform: 'linux' } },
   "warning settings: The collector runs with --data /data, not --data /other; with --min-free 1MiB, not 2MiB. The doctor uses the collector's settings. To":
     { askedData: '/other', different: ['--min-free 1MiB, not 2MiB'] },
@@ -481,7 +484,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     of: { ...INSTALLATION, data: undefined },
     disk: undefined,
   },
-  'error health: Not ready: no connection; nothing is archived. Read its log': {
+  "error health: Not ready: no connection; nothing is archived. Read the archive's log": {
     ...ARCHIVE,
     status: { ...STATUS, reply: answer(503), isReady: false, reasons: ['no connection'] },
   },

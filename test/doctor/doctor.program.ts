@@ -102,7 +102,7 @@ describe('the doctor beside a running collector', () => {
     const { outcome } = await doctor(viewlog.data, ['--host=127.0.0.1', `--port=${viewlog.port}`]);
     expect(outcome('collector')).toMatch(/^0 ok collector: /);
     expect(outcome('health')).toBe(
-      '0 warning health: --status is off; it is unknown whether views are accepted',
+      "0 warning health: --status is off; the doctor can't tell whether views are accepted",
     );
   });
 
@@ -119,9 +119,9 @@ describe('the doctor beside a running collector', () => {
     const { code, line } = await doctor(installation(), of(viewlog));
     expect([code, line('collector')]).toStrictEqual([
       78,
-      expect.stringContaining(`error collector: Another viewlog has the port of ${viewlog.url}: `),
+      expect.stringContaining(`error collector: Another viewlog listens at ${viewlog.url} (`),
     ]);
-    expect(line('health')).toContain(`of ${viewlog.statusUrl}: it writes to "${viewlog.data}"; `);
+    expect(line('health')).toContain(`at ${viewlog.statusUrl} (it writes to "${viewlog.data}"), `);
   });
 
   it('sends the token to the collector, and to no other program', async () => {

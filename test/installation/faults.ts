@@ -397,7 +397,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const told = await place.pageThatSays(/^viewlog can't use 1 file of refused views:/m);
       const replay = ['replay', refused, ...place.files, '--to', place.address];
       commandIn((await place.viewlog(replay)).text, /permission denied; run: (.*chmod g\+rw .*)/);
-      const opens = commandBelow(told, /To let viewlog read and write them:/);
+      const opens = commandBelow(told, /To give viewlog read and write access:/);
       await works(place, opens, [refused], asRoot(place));
       await place.pageThatSays(/^(?![^]*can't use)/);
     },
@@ -458,7 +458,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       onTestFinished(() => void other.close());
       expect(await place.failsToStart(69)).toContain(`${place.host}:${place.port}`);
       const told = await place.finding('collector', ...place.flags);
-      expect(told).toMatch(/^error: Another program has the port of/);
+      expect(told).toMatch(/^error: Another program listens at/);
       const { text } = await place.paste(commandIn(told, /another address: (.*)/), asRoot(place));
       expect(text).toContain(`pid=${process.pid}`);
       other.close();
@@ -515,7 +515,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       for (let i = 0; i < 3; i++) await sendHalf(place);
       const told = await place.pageThatSays(/^Requests without a project/m);
       expect(told).toMatch(/ended after 9 bytes[^]*nginx: client_max_body_size 80k/);
-      const command = commandBelow(told, /the address that pages post to:/);
+      const command = commandBelow(told, /put the address that pages post to after --url:/);
       const url = command.replace(/https:\/\/views\.example\.com/, place.address);
       expect(url).not.toBe(command);
       expect(await works(place, url)).toMatch(/ok +url: .*reaches viewlog/);
@@ -533,7 +533,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       for (const path of [...old, kept]) place.write(path, '');
       await place.starts();
       const told = await place.finding('overdue files');
-      expect(told).toContain('2 files should have been removed');
+      expect(told).toContain('viewlog should have removed 2 files');
       await works(place, commandBelow(told, /remove the oldest now:/), old);
       expect([...old, kept].filter((path) => fs.existsSync(path))).toStrictEqual([kept]);
       expect(await place.finding('overdue files')).toBe('');

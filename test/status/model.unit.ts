@@ -43,10 +43,10 @@ Aurora: all 69 views of the last hour refused, since ${at('14:00')}.
   69 views in 24 hours, the latest at ${at('14:01')} from ${MOVED}: origin not allowed.
   If this origin is one of the project's sites, add it:
     ${VIEWLOG} activate 1 ${FILES} --origin ${MOVED}
-  69 are stored. Then send them again:
+  69 are stored. After the fix, send them again:
     ${REPLAY}`);
     scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
-    expect(scene.text()).toContain('The cause is gone; waiting for the next view.');
+    expect(scene.text()).toContain('The cause is gone; viewlog waits for the next view.');
     expect(scene.text()).not.toContain(`${VIEWLOG} activate`);
     scene.around = {
       ...scene.around,
@@ -143,11 +143,11 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
     scene.refuse(250, { code: 'not-found' });
     scene.refuse(250, { code: 'method-not-allowed' });
     expect(scene.text()).toBe(`Requests without a project: 71% of all requests (arrived cut off)
-Requests without a project: 134 of 188 requests of the last hour, since ${at('14:00')}.
+Requests without a project: 134 of 188 requests of the last hour failed, since ${at('14:00')}.
   134 requests in 24 hours, the latest at ${at('14:03')} from ${MOVED}: arrived cut off.
-  The latest body ended after 2,014 bytes. If a proxy limits the size or time of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body). To test the proxy, with the address that pages post to:
+  The latest body ended after 2,014 bytes. If a proxy limits the size or time of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body). To test the proxy, put the address that pages post to after --url:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
-  134 not stored: viewlog stores only whole JSON objects.`);
+  134 are not stored: viewlog stores only whole JSON objects.`);
     scene.nowMs += 5_000;
     scene.accept(3, '1', 1000);
     expect(scene.text()).toContain(
@@ -164,13 +164,13 @@ Requests without a project: 134 of 188 requests of the last hour, since ${at('14
   });
 
   it.each([
-    [undefined, 's.'],
-    [0, 's; 0 bytes had arrived.'],
-    [1_234, 's; 1,234 bytes had arrived.'],
+    [undefined, 's passed.'],
+    [0, 's passed; 0 bytes had arrived.'],
+    [1_234, 's passed; 1,234 bytes had arrived.'],
   ])('a body that ends late, of which %s bytes arrived', (bytes, end) => {
     const scene = sceneOf();
     scene.refuse(9, { code: 'request-timeout', ...(bytes !== undefined && { bytes }) });
-    const late = 'The latest body was incomplete when its connection ended, or after 10 ';
+    const late = "The latest body didn't arrive whole before its connection ended or 10 ";
     expect(scene.text()).toContain(`${late}${end} If a proxy`);
   });
 
@@ -182,11 +182,11 @@ Requests without a project: 134 of 188 requests of the last hour, since ${at('14
     const detail = 'There is nothing at /views; send views to /view.';
     scene.refuse(9, { code: 'not-found', detail }, MOVED);
     expect(scene.text()).toBe(`Requests without a project: 90% of all requests (not found)
-Requests without a project: 9 of 10 requests of the last hour, since ${at('14:01')}.
+Requests without a project: 9 of 10 requests of the last hour failed, since ${at('14:01')}.
   9 requests in 24 hours, the latest at ${at('14:01')} from ${MOVED}: not found (There is nothing at /views).
-  Have the pages send to /view. If they do, a proxy changes the path:
+  Have the pages send to /view. If they already do, a proxy changes the path:
     ${VIEWLOG} help proxies
-  9 not stored: viewlog stores only views sent to /view.`);
+  9 are not stored: viewlog stores only views sent to /view.`);
     expect(scene.whole()).toContain('\nRefused: 9 ');
   });
 
@@ -285,14 +285,16 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     scene.accept(20, '1', 0);
     scene.refuse(130, { code: 'rate-limited', project: '1', limit: 20 }, undefined, undefined, 0);
     const limit = 'Its limit is 20 views per minute';
-    expect(scene.text()).toContain(`${limit}. After a full minute, this page suggests a limit.`);
+    expect(scene.text()).toContain(
+      `${limit}. After a full minute, the status page suggests a limit.`,
+    );
     scene.nowMs += MINUTE_MS;
     expect(scene.text()).toBe(`Project 1: 87% refused (rate limited)
 Project 1: 130 of 150 views of the last hour refused, since ${at('14:00')}.
   130 views in 24 hours, the latest at ${at('14:00')} without an Origin: rate limited.
   ${limit}, and 150 were sent in the busiest full minute. Unless this is a flood, raise the limit to twice that rate:
     ${VIEWLOG} activate 1 ${FILES} --max-views-per-minute 300
-  130 not stored: viewlog stores no views over a project's limit.`);
+  130 are not stored: viewlog stores no views over a project's limit.`);
     scene.list({ id: '1', maxViewsPerMinute: 300 }, { id: '2' });
     scene.accept();
     expect(scene.text()).toContain(`rate limited.\n  Accepted again since ${at('14:01')}.`);
@@ -334,15 +336,15 @@ Aurora: all 2 views of the last hour refused, since ${at('14:00')}.
     expect(scene.text()).toContain(`
 Aurora: the only view of the last hour refused, since ${at('14:00')}.
   1 view in 24 hours, the latest at ${at('14:00')} without an Origin: origin not allowed.
-  Send views from a browser, or with an Origin header, which a proxy must pass on. To test the proxy, with the address that pages post to:
+  Send views from a browser, or with an Origin header, which a proxy must pass on. To test the proxy, put the address that pages post to after --url:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
-  1 is stored. A replay wouldn't help: without an Origin, they would be refused again.
+  1 is stored. A replay wouldn't help: views without an Origin would be refused again.
 Project 3 (inactive, but still sending): all 99 views of the last hour refused, since ${at('14:00')}.
   99 views in 24 hours, the latest at ${at('14:01')} from ${MOVED}: project not activated.
   Remove the script from this project's pages, or activate the project if the site is yours:
     ${VIEWLOG} activate 3 ${FILES}
-  99 are stored. Then send them again:`);
-    expect(scene.text()).toContain('Send less, or start viewlog with --max-view 64KiB.');
+  99 are stored. After the fix, send them again:`);
+    expect(scene.text()).toContain('Send smaller views, or start viewlog with --max-view 64KiB.');
   });
 
   it('a project is silent', () => {
@@ -370,7 +372,7 @@ Aurora: no views in 3 hours (25 in the same hours yesterday), since ${at('09:00'
 To get the first view
   Activate a project, with an id and an address of your own:
     ${VIEWLOG} activate 1000001 ${FILES} --origin https://www.example.com
-  Print the script for a project's pages, with the address at which browsers reach viewlog:
+  To print the script for a project's pages, put the address at which browsers reach viewlog after --url:
     ${VIEWLOG} snippet 1000001 ${FILES} --url https://views.example.com
   Or send a view from this machine, which counts like any other:
     curl http://127.0.0.1:8080/view -H 'Content-Type`);
@@ -385,7 +387,7 @@ To get the first view
     const overdue = ['views-2026-01-01.ndjson', 'refused-2026-01-02.ndjson'];
     const scene = sceneOf({ files: { overdue }, isStopping: true, store: { freeBytes: 65 * MiB } });
     expect(scene.text()).toBe(`Views are arriving: 1 of 2 projects
-2 files should have been removed by now.
+viewlog should have removed 2 files by now.
   viewlog removes one day of view files and one of refused files per hour. To remove the oldest now:
     rm /data/views-2026-01-01.ndjson /data/refused-2026-01-02.ndjson
 viewlog is about to stop, and accepts views until then.
@@ -414,7 +416,7 @@ it('an unlisted id is shown until it is activated, with the command for its refu
   scene.refuse(1, unlisted('1000010'), 'https://a;b');
   scene.refuse(9, unlisted('77'), 'https://x.example');
   const again = `
-  9 are stored. Then send them again:
+  9 are stored. After the fix, send them again:
     ${REPLAY.replace('--project 1', '--project 77')}
 `;
   expect(scene.whole()).toContain('. Views of 2 unlisted ids are refused (see below).\n');
@@ -428,8 +430,8 @@ it('an unlisted id is shown until it is activated, with the command for its refu
   expect(scene.whole()).toContain(`    ${VIEWLOG} activate 1000010 ${FILES}\n`);
   scene.list(AURORA, { id: '2' }, { id: '77', name: 'New' });
   expect(scene.text()).toMatch(/^New: all refused \(project not activated\)\n/);
-  expect(scene.text()).toContain('The cause is gone; waiting for the next view.');
-  const now = again.replace('Then send', 'To send');
+  expect(scene.text()).toContain('The cause is gone; viewlog waits for the next view.');
+  const now = again.replace('After the fix,', 'To');
   expect(scene.whole()).toContain(now);
   scene.accept(1, '77');
   expect(scene.text()).toMatch(/^Views are arriving: 2 of 3 projects; problems fixed\nNew: fixed/);
@@ -521,28 +523,32 @@ describe('what happened to refused views:', () => {
   const limit: Refusal = { ...origin, code: 'rate-limited', limit: 1 };
 
   it.each<[string, string, string]>([
-    ['stored', afterNine(origin), `\n  9 are stored. Then send them again:\n    ${REPLAY}`],
+    [
+      'stored',
+      afterNine(origin),
+      `\n  9 are stored. After the fix, send them again:\n    ${REPLAY}`,
+    ],
     ['of a faulty page', afterNine(page), "\n  9 are stored. A replay wouldn't help"],
     [
       'sent again in part',
       afterNine(origin, 0, 'full', 4),
-      `\n  4 sent again.\n  5 are stored, but not sent again yet. Then send them again:\n    ${REPLAY}`,
+      `\n  4 sent again.\n  5 are stored, but not sent again yet. After the fix, send them again:\n    ${REPLAY}`,
     ],
     ['all sent again', afterNine(origin, 0, 'full', 9), '\n  9 sent again.'],
     [
       'over the limit',
       afterNine(limit),
-      "\n  9 not stored: viewlog stores no views over a project's limit.",
+      "\n  9 are not stored: viewlog stores no views over a project's limit.",
     ],
     [
       'beyond --max-refused',
       afterNine(origin, 2),
-      `\n    ${REPLAY}\n  2 not stored: --max-refused was reached.`,
+      `\n    ${REPLAY}\n  2 are not stored: --max-refused was reached.`,
     ],
     [
       'with little space',
       afterNine(origin, 9, 'little-space'),
-      '\n  9 not stored: less than twice --min-free was free.',
+      '\n  9 are not stored: free disk space was below twice --min-free.',
     ],
   ])('%s', (_, text, expected) => {
     expect(text).toContain(expected);
@@ -558,7 +564,7 @@ describe('what happened to refused views:', () => {
     scene.refuse(9, moved, MOVED);
     expect(scene.text().split('\n').slice(1, 4)).toStrictEqual([
       `viewlog can't use 1 file of refused views: "${path}" belongs to root.`,
-      '  To let viewlog read and write them:',
+      '  To give viewlog read and write access:',
       `    sudo chgrp 4712 ${path} && sudo chmod g+rw ${path}`,
     ]);
     expect(scene.text()).toMatch(
@@ -577,7 +583,7 @@ describe('what happened to refused views:', () => {
     const scene = sceneOf();
     scene.refuse(9, moved, MOVED);
     expect(scene.text()).toMatch(
-      /\n {2}9 stored in a file that is no longer in the data directory\.$/,
+      /\n {2}9 are stored in a file that is no longer in the data directory\.$/,
     );
   });
 
@@ -586,7 +592,7 @@ describe('what happened to refused views:', () => {
     const scene = sceneOf({ store });
     scene.refuse(9, { code: 'storage-unavailable', project: '1' });
     expect(scene.text()).toContain(
-      "\n  9 views of the last 24 hours not stored: viewlog couldn't store views.",
+      "\n  9 views got a 503 in the last 24 hours: viewlog couldn't store views.",
     );
   });
 });
@@ -613,8 +619,8 @@ it('says what became of the views of a fixed reason, while others are below ten 
   expect(scene.text()).toBe(`Views are arriving: 2 of 2 projects; problems fixed
 Aurora: fixed (origin not allowed), since ${at('14:00')}. Still refused (rate limited): 1 in the last hour.
   1 view in 24 hours, the latest at ${at('14:00')} without an Origin: rate limited.
-  Its limit is 10 views per minute. After a full minute, this page suggests a limit.
-  1 not stored: viewlog stores no views over a project's limit.
+  Its limit is 10 views per minute. After a full minute, the status page suggests a limit.
+  1 is not stored: viewlog stores no views over a project's limit.
   5 views in 24 hours, the latest at ${at('14:00')} from ${MOVED}: origin not allowed.
   Accepted again since ${at('14:00')}.
   5 are stored. To send them again:
@@ -624,7 +630,7 @@ Aurora: fixed (origin not allowed), since ${at('14:00')}. Still refused (rate li
   scene.accept(41, '1', 5_000);
   scene.refuse(1, { code: 'malformed-json' });
   expect(scene.text()).toMatch(
-    /\nRequests without a project: fixed \(.*type\), [^]* 4 not stored: /,
+    /\nRequests without a project: fixed \(.*type\), [^]* 4 are not stored: /,
   );
 });
 
