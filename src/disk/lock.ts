@@ -61,7 +61,7 @@ interface LockOptions {
 export type Step = 'asked' | 'listening' | 'renamed' | 'waited';
 
 const CHECK_MS = 800;
-/** A disk that hangs must not delay a stop. */
+/** A stop waits at most this long until the start is stored, because the disk may hang. */
 const STORING_MS = 200;
 const FAST_START_MS = 100;
 const STABLE_MS = 150;
@@ -123,7 +123,7 @@ export class Lock {
   /** The directory that was there at the start. */
   #directory!: Stats;
   #socket!: LockSocket;
-  /** Ends when the start has been stored. */
+  /** Resolves once the start is stored. */
   #stored = Promise.resolve();
   /** True: lost or released. */
   #isOver = false;

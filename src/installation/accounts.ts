@@ -121,8 +121,9 @@ export function closedTo(owner: Owner, path: string): string | undefined {
 }
 
 /**
- * Returns whether root has copied files into the account's own directory: several are root's, and
- * nobody else's. The projects file doesn't count, because root may own it for another reason.
+ * Returns whether root has copied files into the account's own directory: several files there are
+ * root's, and all others the account's. The projects file doesn't count, because root may own it
+ * for another reason.
  */
 export function hasCopiesByRoot({ uid }: Owner, dir: string): boolean {
   const uids = orElse(() => {
