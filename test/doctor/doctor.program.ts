@@ -79,7 +79,7 @@ describe('the doctor beside a running collector', () => {
       expect(line('collector')).toMatch(/^ok collector: viewlog \d/);
       expect(line('collector')).toContain(` answers at ${url}`);
       expect(line('health')).toBe(`ok health: Ready, according to ${statusUrl}/readyz`);
-      expect(line('free space')).toContain('--min-free 1 MiB; ');
+      expect(line('free space')).toContain('(--min-free is 1 MiB); ');
     }
     // The doctor has asked the lock without disturbing its holder.
     expect(viewlog.stderr()).toBe('');
@@ -138,9 +138,9 @@ describe('the doctor beside a running collector', () => {
     const viewlog = await startWatched({ data: installation(), env, args: ['--min-free=1MiB'] });
     const space = async (options: object): Promise<string> =>
       (await doctor(viewlog.data, of(viewlog), options)).line('free space');
-    expect(await space({ env })).toContain('--min-free 1 MiB');
+    expect(await space({ env })).toContain('--min-free is 1 MiB');
     // The lock shows the options to every user who may enter the directory.
-    expect(await space({})).toContain('--min-free 1 MiB');
+    expect(await space({})).toContain('--min-free is 1 MiB');
   });
 });
 
