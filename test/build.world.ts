@@ -48,7 +48,7 @@ it('two checkouts of a commit make the same bundle, on every Node', { timeout: 1
   }
 });
 
-it('a build names its commit, also in a checkout that belongs to another user', () => {
+it('a build names its commit, even in a checkout that belongs to another user', () => {
   const dir = checkout();
   if (process.getuid?.() === 0) execFileSync('chown', ['-R', '4711:4711', dir]);
   expect(build(dir, ['--release'])).toStrictEqual({ status: 0, stderr: '' });
@@ -71,7 +71,7 @@ it('activating a project in a clone changes neither the commit that a build name
   expect(built(dir).equals(before)).toBe(true);
 });
 
-it("a release isn't built from changed files or from an unknown commit; other builds are", () => {
+it('a release build refuses changed files and an unknown commit; other builds only warn', () => {
   const dir = checkout();
   appendFileSync(join(dir, 'README.md'), 'changed\n');
   const refused = /^error: a release needs a known, unchanged commit: /;
@@ -89,7 +89,7 @@ it("a release isn't built from changed files or from an unknown commit; other bu
   expect(build(dir)).toStrictEqual({ status: 0, stderr: warning });
 });
 
-it('--compile names the Node that it needs', () => {
+it('--compile on an older Node names the version that it needs', () => {
   expect(build(ROOT, ['--compile'])).toStrictEqual({
     status: 1,
     stderr: `error: --compile needs Node 26 or later; this is Node ${process.versions.node}\n`,

@@ -9,11 +9,11 @@ import { startViewlog } from './support/viewlog.ts';
 
 const KiB = 1024;
 
-it('the bundle is small', () => {
+it('the bundle is smaller than 640 KiB', () => {
   expect(statSync(BUNDLE).size).toBeLessThan(640 * KiB);
 });
 
-it('a collector that writes files evaluates no NATS client, and no Fetch API before its status is read', async () => {
+it('a collector that writes files evaluates no NATS client and, until its status is read, no Fetch API', async () => {
   const coverage = tempDir();
   const viewlog = await startViewlog({ env: { NODE_V8_COVERAGE: coverage } });
   expect((await viewlog.signal('SIGTERM')).code).toBe(0);
@@ -32,7 +32,7 @@ it('a collector that writes files evaluates no NATS client, and no Fetch API bef
 const CLIENT =
   /^(node_modules\/(@nats-io|@hono\/node-server|tweetnacl)\/|src\/jetstream\/client\.ts)/;
 
-it('a start creates no Intl objects', async () => {
+it('a collector creates no Intl objects at start-up', async () => {
   const poison = `for (const name of ['Collator', 'DateTimeFormat', 'DisplayNames', 'NumberFormat'])
     Intl[name] = class { constructor() { throw new Error(name + ' at a start'); } };`;
   const preload = `--import data:text/javascript,${encodeURIComponent(poison)}`;
@@ -40,7 +40,7 @@ it('a start creates no Intl objects', async () => {
   expect((await viewlog.signal('SIGTERM')).code).toBe(0);
 });
 
-it('the licences are those of every package in the bundle', () => {
+it('THIRD_PARTY_LICENSES has the licence of every package in the bundle', () => {
   const handedOut = read('dist/THIRD_PARTY_LICENSES');
   const titles = Array.from(handedOut.matchAll(/^=+\n(.+)\n/gm), ([, title]) => title);
   const expected = [...packagesOf(importedBySource())].toSorted().map((name) => {

@@ -40,8 +40,8 @@ async function restore(stream: SimulatedStream, dir: string, stop = new AbortCon
   return log.lines;
 }
 
-describe("messages that a deposed leader didn't have", () => {
-  it('the next run archives what a deposed leader lacked, and logs an error', async () => {
+describe('an archive whose stream lacks messages', () => {
+  it('archives in its next run what a deposed leader lacked, and logs an error', async () => {
     const { stream, dir } = scene();
     hide(stream, 11, 20);
     hide(stream, 31, 31);
@@ -68,7 +68,7 @@ describe("messages that a deposed leader didn't have", () => {
     expect(await archiveAll(stream, dir)).toStrictEqual([]);
   });
 
-  it('a later run notices that the servers have lost messages, even if a leader lacked the last one', async () => {
+  it('notices in a later run that the servers have lost messages, even if a leader lacked the last message', async () => {
     const { stream, dir } = scene();
     let isBehind = true;
     stream.omits = (isLast) => isLast && isBehind;
@@ -81,7 +81,7 @@ describe("messages that a deposed leader didn't have", () => {
     expectArchived(dir, [...LINES, fresh]);
   });
 
-  it('a run archives hidden messages once before it ends, even if others have the same views', async () => {
+  it('archives what a deposed leader lacked once before the run ends, even if other messages have the same views', async () => {
     const { stream, dir } = scene([...LINES, LINES[14]!]);
     hide(stream, 11, 20);
     let questions = 0;
@@ -96,12 +96,12 @@ describe("messages that a deposed leader didn't have", () => {
 
   it.each<[string, (stream: SimulatedStream) => void]>([
     [
-      'messages that were deleted before',
+      'messages that were deleted before the archive read them',
       (stream) => [5, 7, 9].forEach((one) => stream.remove(one)),
     ],
-    ['expired messages', (stream) => stream.expire(25)],
+    ['messages that expired', (stream) => stream.expire(25)],
     ['a purge', (stream) => stream.expire(61)],
-  ])('the archive logs no error for %s, now or later', async (_, change) => {
+  ])('logs no error for %s, now or later', async (_, change) => {
     const { stream, dir } = scene(LINES.slice(0, 2));
     await archiveAll(stream, dir);
     stream.publish(LINES.slice(2));
@@ -117,7 +117,7 @@ describe("messages that a deposed leader didn't have", () => {
     expect(await archiveAll(stream, dir)).toStrictEqual([]);
   });
 
-  it('a run archives hidden messages even if another program removes the file meanwhile', async () => {
+  it('archives what a deposed leader lacked even if another program removes the file meanwhile', async () => {
     const lines = storedLines(DAY, 30);
     const { stream, dir, file } = scene(lines);
     hide(stream, 11, 20);
@@ -131,7 +131,7 @@ describe("messages that a deposed leader didn't have", () => {
     expectArchived(dir, lines.slice(10, 20));
   });
 
-  it('the archive logs no error for a restored stream with the same messages', async () => {
+  it('logs no error if the stream is restored with the same messages', async () => {
     const { stream, dir } = scene();
     await archiveAll(stream, dir);
     const lost = stream.lose(40);
@@ -140,7 +140,7 @@ describe("messages that a deposed leader didn't have", () => {
     expectArchived(dir, LINES);
   });
 
-  it('the archive logs many gaps in one line', async () => {
+  it('logs many gaps in one line', async () => {
     const { stream, dir } = scene(storedLines(DAY, 400));
     for (let sequence = 2; sequence <= 400; sequence += 2) stream.remove(sequence);
     const [line, ...others] = await archiveAll(stream, dir);
@@ -149,8 +149,8 @@ describe("messages that a deposed leader didn't have", () => {
   });
 });
 
-describe('an id that the stream has twice', () => {
-  it('the archive writes its view once, even if a crash left it recorded as read but not written', async () => {
+describe('an archive of a stream that has an id twice', () => {
+  it('writes the view once, even if a crash left the view recorded as read but not written', async () => {
     const { stream, dir } = scene();
     await archiveAll(stream, dir);
     const record = recordIn(dir)!;
@@ -166,18 +166,18 @@ describe('an id that the stream has twice', () => {
     expect(archive.state().lines).toBe(1);
   });
 
-  it('the archive recognises the id until a set number of other ids have come', () => {
+  it('recognises the id until a set number of other ids have arrived', () => {
     const recent = new RecentIds(3);
     for (const id of ['a', 'b', 'c', 'd']) expect(recent.add(id)).toBe(true);
     for (const id of ['b', 'c', 'd']) expect(recent.add(id)).toBe(false);
     for (const id of ['e', 'f', 'g', 'a']) expect(recent.add(id)).toBe(true);
-    // The count starts again whenever the id comes.
+    // Each repetition of the id starts the count again.
     for (const id of ['e', 'h', 'i', 'j']) recent.add(id);
     expect(recent.add('e')).toBe(false);
   });
 });
 
-it('the archive neither stores nor misses messages of other subjects', async () => {
+it('an archive ignores messages of other subjects, and reports no gap for them', async () => {
   const { stream, dir } = scene(LINES.slice(0, 20));
   stream.publish(LINES.slice(0, 5), 'refused.1');
   stream.publish(LINES.slice(20), 'views.2');
@@ -215,7 +215,7 @@ describe('the archive', () => {
     expect(fs.readFileSync(file)).toStrictEqual(restored);
   });
 
-  it('warns about a view file that was removed, unless it is packed or old, and restores its day', async () => {
+  it('warns about a removed view file, unless the file was packed or is old, and restores its day', async () => {
     const { stream, dir, file } = scene();
     await archiveAll(stream, dir);
     fs.renameSync(file, `${file}.gz`);
@@ -236,7 +236,7 @@ describe('the archive', () => {
     expect(fs.existsSync(file)).toBe(false);
   });
 
-  it('reports a view file that was cut short, even if it was unreadable at first and the stream is new', async () => {
+  it('reports a view file that was cut short, even if the first checks of the file fail and the stream was created again', async () => {
     const { stream, dir, file, size } = scene();
     await archiveAll(stream, dir);
     fs.truncateSync(file, size() - 1);
@@ -266,7 +266,7 @@ describe('the archive', () => {
     await running;
   });
 
-  it('restores a day in any number of steps, from a stream that has lost some of its views', async () => {
+  it('restores a day even if the restore is interrupted and the stream has lost some of the views', async () => {
     const { stream, dir, file } = scene();
     await archiveAll(stream, dir);
     fs.truncateSync(file);

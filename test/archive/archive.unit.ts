@@ -61,7 +61,7 @@ describe('an archive', () => {
     expectArchived(dir, LINES);
   });
 
-  it('counts and logs expired messages, at its position, in the middle and at the end', async () => {
+  it('counts and logs messages that expired at its position, further on and at the end of the stream', async () => {
     const dir = tempDir();
     const stream = streamOf(LINES.slice(0, 10));
     await archiveAll(stream, dir);
@@ -78,7 +78,7 @@ describe('an archive', () => {
     expectArchived(dir, [...LINES.slice(0, 10), ...LINES.slice(15, 19), ...LINES.slice(20, 58)]);
   });
 
-  it("logs once that it can't read the stream, and once that it reads again", async () => {
+  it("logs once that it can't read the stream, and once that it can read the stream again", async () => {
     const stream = streamOf(LINES);
     let failures = 4;
     stream.answering = async () => {
@@ -109,7 +109,7 @@ describe("an archive whose record doesn't match the stream", () => {
       [],
     ],
     [
-      'has another message there',
+      'has another message at the recorded position',
       (stream) => stream.lose(40, FRESH),
       /have lost messages of stream "VIEWS" .*: message 60 is a different view; reading/,
       FRESH,
@@ -166,7 +166,7 @@ describe("an archive whose record doesn't match the stream", () => {
     expect(looks).toBeGreaterThan(3);
   });
 
-  it('archives the messages that the servers deliver later than at the check', async () => {
+  it('archives messages that the servers deliver only after the check', async () => {
     const dir = tempDir();
     const stream = streamOf(LINES);
     await archiveAll(stream, dir);
@@ -205,7 +205,7 @@ describe('an archive', () => {
     await expect(archiveAll(stream, dir)).rejects.toMatchObject({ exitCode: 74 });
   });
 
-  it('works without its record if the lines to compare fit into memory', async () => {
+  it('works without its record if the lines to compare fit in memory', async () => {
     const dir = tempDir();
     const lines = storedLines(DAYS[0]!, 100);
     const stream = streamOf(lines);

@@ -14,7 +14,7 @@ const PAGE = fs.readFileSync(new URL('../../src/manual/archiving.md', import.met
 const DAYS = ['2026-02-28', '2026-03-01', '2026-03-02'];
 const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
-/** A server with a stream of these lines. */
+/** Starts a server with a stream of these lines. */
 async function streamOf(lines: readonly string[], change: object = {}) {
   const nats = await startNats();
   await makeStream(nats, change);
@@ -56,7 +56,7 @@ describe.skipIf(!canRunNats()).each([NODE, DENO, BUN].filter(isPresent))(
 );
 
 describe.skipIf(!canRunNats())('an archive', () => {
-  it('needs a cluster and a stream, and names the missing one', async () => {
+  it('refuses to start without a cluster or a stream, and names what is missing', async () => {
     const data = tempDir();
     expect(await run(['archive', '--status=off'], { data })).toMatchObject({
       code: 64,
@@ -176,7 +176,7 @@ describe.skipIf(!canRunNats())('an archive of servers that have lost messages', 
     const archive = startArchive({ url, data });
     await publish(LOST);
     await until(hasRecorded(data, 20));
-    // One of the lost messages comes again, with another sequence.
+    // One of the lost messages is published again, with another sequence.
     await goBack([LOST[3]!, ...FRESH], archive);
     await until(hasRecorded(data, 26));
     const { code, stderr } = await archive.signal('SIGTERM');

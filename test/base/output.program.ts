@@ -51,7 +51,7 @@ describe.each(RUNTIMES)('on $name', (runtime) => {
     expect(stdout).toBe(readFileSync(join(data, 'out'), 'utf8'));
   });
 
-  it('a collector outlives the readers of its log', async () => {
+  it('a collector keeps running after its stdout and stderr are closed', async () => {
     const viewlog = await startViewlog({ runtime });
     viewlog.child.stdout.destroy();
     viewlog.child.stderr.destroy();
@@ -77,7 +77,7 @@ describe.each(RUNTIMES)('on $name', (runtime) => {
   });
 });
 
-it('--log json writes nothing but JSON, to the end', async () => {
+it('serve with --log json writes only JSON, from its start to its end', async () => {
   const levelsOf = (text: string) =>
     Array.from(text.trimEnd().split('\n'), (line) => (JSON.parse(line) as { level: string }).level);
   const { stdout } = await (await startViewlog({ args: ['--log=json'] })).signal('SIGTERM');

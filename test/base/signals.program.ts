@@ -23,7 +23,7 @@ async function startWay(port: number) {
   return { port: (server.address() as { port: number }).port, isUsed: () => clients > 0 };
 }
 
-/** A collector that waits for a paused NATS server. */
+/** Starts a collector that waits for a paused NATS server. */
 async function waitingForServer(runtime: Runtime) {
   const nats = await startNats();
   const server = nats.nodes[0]!;
@@ -54,7 +54,7 @@ describe.skipIf(!canRunNats())('a service that is starting', () => {
     expect(await viewlog.ended).toMatchObject({ code: 0 });
   });
 
-  it.each(RUNTIMES)('ends with 0 as soon as it is stopped, on $name', async (runtime) => {
+  it.each(RUNTIMES)('exits with 0 as soon as a signal stops it, on $name', async (runtime) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const { viewlog } = await waitingForServer(runtime);
       viewlog.child.kill(signal);

@@ -1,4 +1,4 @@
-// The full load: wrk, one thread; each connection sends its next request once the answer has come.
+// The full load: wrk on one thread. Each connection sends its next request once it has the answer.
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { REQUEST } from './request.mjs';
 const run = promisify(execFile);
 const SCRIPT = join(import.meta.dirname, 'send.lua');
 
-/** About as many connections as the pages of a busy site keep open. */
+/** About the number of connections that the pages of a busy site keep open. */
 export const CONNECTIONS = 64;
 
 /**

@@ -9,7 +9,7 @@ import { setTimeout } from 'node:timers/promises';
 
 let nextPort = 20_000 + Math.floor(Math.random() * 10_000);
 
-/** The subject that runs now. It is killed however the bench ends. */
+/** The running subject, which is killed however the bench ends. */
 let running;
 process.on('exit', () => running?.kill('SIGKILL'));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));

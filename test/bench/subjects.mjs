@@ -1,4 +1,4 @@
-// The servers to measure: each starts on a port of its own, in a directory of its own.
+// The servers to measure. Each has its own port and its own directory.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ORIGIN } from './request.mjs';
