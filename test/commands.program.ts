@@ -52,7 +52,7 @@ describe('explain', () => {
       expect(first).toBe(
         `${answer.status} ${String(problem['code'])}: ${String(problem['detail'])}`,
       );
-      // The refusal says "see issues".
+      // The detail may refer to "issues", so explain prints all of them.
       const [, issues = ''] = said.stdout.split('\nissues:');
       for (const { field } of (problem['issues'] ?? []) as { field: string }[]) {
         expect(issues).toContain(`\n  ${field || 'the view'} `);
@@ -131,7 +131,7 @@ describe('the projects file', () => {
     },
   );
 
-  it('causes the same list of faults in every command that reads it', async () => {
+  it('with faults makes every command that reads it print the same list of them', async () => {
     const data = dataDirectory({ projects: [{ id: 7 }, { id: '8', nmae: 'x' }] });
     const path = join(data, 'projects.json');
     const text = readFileSync(path, 'utf8');
@@ -148,8 +148,8 @@ describe('the projects file', () => {
   });
 });
 
-describe('the environment', () => {
-  it('causes a warning about unknown variables, in the format of the log', async () => {
+describe('an unknown environment variable', () => {
+  it('causes a warning in the format of the log', async () => {
     const stray =
       'No command reads the environment variable VIEWLOG_MAXVIEW; did you mean VIEWLOG_MAX_VIEW?';
     // Another command's variable is ignored.
@@ -170,9 +170,12 @@ it.each([
   ['serve', 'refuse views below this much free disk'],
   ['report', 'yesterday (variable: VIEWLOG_FROM_DAY)'],
   ['doctor', 'which is stored (variable: none)'],
-])('the help of %s has its own words for an option, and its variable', async (command, words) => {
-  expect((await run(['help', command])).stdout).toContain(words);
-});
+])(
+  "the help of %s describes an option in that command's words, and names its variable",
+  async (command, words) => {
+    expect((await run(['help', command])).stdout).toContain(words);
+  },
+);
 
 it('the version names the commit that it was built from', async () => {
   const version = (await run(['-v'])).stdout;
@@ -187,7 +190,7 @@ it.each([
   ['activate', '1000001', '--origin=https://user:secret@host/path'],
   ['replay', 'nats://user:secret@host', '--to=http://user:secret@host/path'],
   ['example', 'nats://user:secret@host'],
-])('no message repeats a password in a wrong place: %s %s', async (...args) => {
+])('no message repeats a password from a misplaced address: %s %s', async (...args) => {
   const { code, stdout, stderr } = await run(args);
   expect([code, stdout, stderr]).toStrictEqual([
     64,
@@ -208,7 +211,7 @@ it('a second signal ends the collector immediately', async () => {
   expect((await viewlog.signal('SIGTERM')).code).toBe(143);
 });
 
-it('a collector whose lock another process takes during its stop ends with 73', async () => {
+it('a collector exits with 73 if another process takes its lock while it stops', async () => {
   const viewlog = await startViewlog();
   const client = net.connect(viewlog.port, '127.0.0.1').on('error', () => {});
   // As above, the second body has begun to arrive once the first view is stored.

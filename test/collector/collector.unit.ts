@@ -117,7 +117,7 @@ describe('a refusal', () => {
     ]);
   });
 
-  it('contains the size of the body, of the line, or of the part that arrived, for its remedy', async () => {
+  it('contains the size of the body, of the line or of the part that arrived, from which its remedy follows', async () => {
     for (const [sent, bytes] of [
       [{ headers: declared, body: large }, 20_000],
       [{ body: longLine }, VIEW_MAX + 1],
@@ -130,7 +130,7 @@ describe('a refusal', () => {
     }
   });
 
-  it("isn't the answer to a view of the largest size, or to one with a byte order mark", async () => {
+  it("isn't the answer to a view of the largest accepted size, or to a view with a byte order mark", async () => {
     for (const body of [viewOfSize(VIEW_MAX - 77), `\ufeff${VIEW}`])
       expect((await send({ body })).status).toBe(201);
   });
@@ -164,7 +164,7 @@ describe('a refusal', () => {
   });
 });
 
-it('a limit of views per minute counts only acceptable views, and says when to try again', async () => {
+it('the limit of views per minute counts only acceptable views, and its refusal says when to try again', async () => {
   const { send, problem } = newCollector();
   const limited = (change: object) => ({ body: viewOf({ p: '1000004', ...change }) });
   const long = 'x'.repeat(VIEW_MAX - 150);
@@ -186,7 +186,7 @@ it('a limit of views per minute counts only acceptable views, and says when to t
   expect((await send()).status).toBe(201);
 });
 
-it('a collector answers anything with 201 or a refusal, and stores what it accepted', async () => {
+it('a collector answers any body with 201 or a refusal, and stores only the views that it accepts', async () => {
   const { send, stored } = newCollector();
   const anything = fc.oneof(
     fc.json({ stringUnit: 'binary' }),
@@ -234,7 +234,7 @@ it("a collector doesn't store a refused replay again, and counts it separately",
   expect(stored).toHaveLength(1);
 });
 
-it("a view that storage refuses doesn't count against its project", async () => {
+it("a view that storage refuses doesn't count towards its project's limit", async () => {
   let isFull = true;
   const append: ViewStore['append'] = async () => (isFull ? { unavailable: 'x' } : { id: 'a' });
   const { send } = newCollector(append);

@@ -13,7 +13,7 @@ const snippet = (...args: string[]) => run(['snippet', ...args], { data: dataDir
 
 describe('the script', () => {
   it.each([[[]], [['--campaigns']]])(
-    'is one element of ASCII on one line, with the hash that a policy needs: %s',
+    'is one ASCII element on one line, printed with the hash that a policy needs: %s',
     async (args) => {
       const { code, stdout, stderr } = await snippet('1000001', '--url', ADDRESS, ...args);
       expect(code).toBe(0);
@@ -22,12 +22,12 @@ describe('the script', () => {
       const hash = createHash('sha256').update(script).digest('base64');
       expect(stderr).toContain(`  connect-src: ${ADDRESS}\n`);
       expect(stderr).toContain(`  script-src-elem, or else script-src: 'sha256-${hash}'\n`);
-      // Other template languages would interpret these.
+      // Template languages would interpret these.
       expect(script).not.toMatch(/\$\{|\{\{|\{%|\{#|#\{|<%|@|`|\[\[|]]>.*]]>/);
     },
   );
 
-  it('has at most 2,000 bytes with the longest id and a long address, or is refused', async () => {
+  it('has at most 2,000 bytes, even with the longest id; snippet refuses a longer address', async () => {
     const id = '9'.repeat(20);
     const long = (length: number): string => {
       const url = 'https://views.example.com:65535/';
@@ -70,7 +70,7 @@ it.each([
   ['https://u:p@a', undefined],
   ['https://a/?b', undefined],
   ['https://a b', undefined],
-])('the address %s is posted to at %s', (text, url) => {
+])('with --url %s, the address for views is %s', (text, url) => {
   expect(viewUrl.read(text)).toBe(url);
 });
 
@@ -82,7 +82,7 @@ it("snippet warns if pages on https can't send to the address", async () => {
   }
 });
 
-it('without --url, snippet takes the address of the running collector, or else of the options', async () => {
+it('without --url, snippet uses the address of the running collector, otherwise that of the options', async () => {
   const { data, url } = await startViewlog();
   const running = await run(['snippet', '1000001', '--port', '1'], { data });
   expect(running.stdout).toMatch(new RegExp(`="1000001",.*fetch\\("${url}/view",`));
@@ -95,12 +95,15 @@ it.each([
   ['1000002', dataDirectory, 'Project 1000002 is inactive in FILE, so its views are refused; run'],
   ['7', dataDirectory, "Project 7 isn't listed in FILE, so its views are refused; run"],
   ['ID', tempDir, `Can't read projects file "FILE": it doesn't exist; create it`],
-])('project %s has its script, and a warning', async (project, newDirectory, warning) => {
-  const data = newDirectory();
-  const args = ['snippet', project === 'ID' ? '1' : project, '--url', ADDRESS];
-  const { code, stdout, stderr } = await run(args, { data });
-  expect([code, stdout]).toStrictEqual([0, expect.stringMatching(SCRIPT)]);
-  const fix = `: /.* activate ${project === 'ID' ? 'ID' : project} --data ${data}\n`;
-  const said = stderr.replaceAll(`${data}/projects.json`, 'FILE');
-  expect(said).toMatch(new RegExp(`warning: ${warning}${fix}`));
-});
+])(
+  'for project %s, snippet prints the script and a warning',
+  async (project, newDirectory, warning) => {
+    const data = newDirectory();
+    const args = ['snippet', project === 'ID' ? '1' : project, '--url', ADDRESS];
+    const { code, stdout, stderr } = await run(args, { data });
+    expect([code, stdout]).toStrictEqual([0, expect.stringMatching(SCRIPT)]);
+    const fix = `: /.* activate ${project === 'ID' ? 'ID' : project} --data ${data}\n`;
+    const said = stderr.replaceAll(`${data}/projects.json`, 'FILE');
+    expect(said).toMatch(new RegExp(`warning: ${warning}${fix}`));
+  },
+);

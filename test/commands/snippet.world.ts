@@ -8,7 +8,8 @@ import { hasFirefox } from '../support/firefox.ts';
 import { pageOf, type Person, type Result, type Visitor, visitsOf } from '../support/people.ts';
 import { TOOLS } from '../support/runtimes.ts';
 
-// People's visits to sites with the printed script, and the views that a person would count.
+// Tests visits to sites with the printed script: exactly the views that a person would count must be
+// stored.
 
 /** Changes the address as a router does, and later the title. */
 const route = (path: string, titleAfterMs: number, title = `App ${path}`): string =>
@@ -209,7 +210,7 @@ const PEOPLE: Person[] = [
     stored: [HOME, '/a | Page /a | SITE | ', '/b | Page /b | SITE | ', '/c | Page /c | SITE | '],
   },
   {
-    did: 'found the site in a search, read on, and went back to a page that was kept',
+    did: 'found the site in a search, read on, and went back to a page that the browser had kept',
     steps: async (v) => {
       await v.search('/');
       await v.follow('/a');
@@ -223,7 +224,7 @@ const PEOPLE: Person[] = [
     ],
   },
   {
-    did: "found the site in a search, went back to a page that wasn't kept, and reloaded it",
+    did: "found the site in a search, went back to a page that the browser hadn't kept, and reloaded it",
     html: (path, script) =>
       pageOf(
         path,
@@ -247,7 +248,7 @@ const PEOPLE: Person[] = [
     ],
   },
   {
-    did: 'read a page with a query under unsafe-url, which campaigns may keep in part',
+    did: 'read a page with a query under unsafe-url, on a site that keeps campaign parameters',
     args: ['--campaigns'],
     headers: { 'referrer-policy': 'unsafe-url' },
     steps: (v) =>
@@ -268,7 +269,7 @@ const PEOPLE: Person[] = [
     stored: [HOME, '/a | App /a | SITE/ | ', '/b | App /b | SITE/a | '],
   },
   {
-    did: 'went on after 250 ms, before the route had its title',
+    did: 'went to another route after 250 ms, before the first route had its title',
     steps: async (v) => {
       await v.open('/');
       await v.run(
@@ -279,7 +280,7 @@ const PEOPLE: Person[] = [
     stored: [HOME, '/a | - | SITE/ | ', '/b | App /b | SITE/a | '],
   },
   {
-    did: 'used a site that shows "Loading" first, and one that sets its title before its address',
+    did: 'used a site that shows "Loading" first, and later sets a title before its address',
     steps: async (v) => {
       await v.open('/');
       await v.run(`(${route('/a', 20, 'Loading')}, ${route('/a', 800)})`);
@@ -341,7 +342,7 @@ const PEOPLE: Person[] = [
     stored: [HOME, '/a | App /a | SITE/ | ', '/ | App /a | SITE/a | ', '/a | App /a | SITE/ | '],
   })),
   {
-    did: 'left a route at once',
+    did: 'left a route immediately',
     steps: async (v) => {
       await v.open('/');
       await v.run(`void (history.pushState(null, '', '/a'),
@@ -372,7 +373,7 @@ const PEOPLE: Person[] = [
     stored: [HOME],
   },
   {
-    did: 'opened an app that sets its title, then a page of it',
+    did: 'opened an app that sets its title, then one of its routes',
     attributes: 'data-app',
     html: withScripts(
       `<script>setTimeout(() => { history.replaceState(null, '', '/en') }, 100);
@@ -454,7 +455,7 @@ const PEOPLE: Person[] = [
     stored: FOLLOWED_THRICE,
   },
   {
-    did: 'used a site with a library that wraps pushState of all histories later',
+    did: 'used a site with a library that later wraps History.prototype.pushState',
     html: withScripts(`<script>{
       const { pushState } = History.prototype;
       History.prototype.pushState = function (...to) {
@@ -471,7 +472,7 @@ const PEOPLE: Person[] = [
     saw: '/a',
   },
   {
-    did: 'used a site with the Navigation API, and one that had kept pushState',
+    did: 'used a site that navigates with the Navigation API, then with a copy of pushState',
     html: (path, script) =>
       pageOf(path, `<script>self.kept = history.pushState.bind(history)</script>${script}`),
     steps: async (v) => {
@@ -486,7 +487,7 @@ const PEOPLE: Person[] = [
     stored: [HOME, '/a | App /a | SITE/ | ', '/b | App /b | SITE/a | '],
   },
   {
-    did: 'used hash routes that send by hand',
+    did: 'used a site with hash routes that sends views by hand',
     attributes: 'data-manual',
     steps: async (v) => {
       await v.open('/');
@@ -497,7 +498,7 @@ const PEOPLE: Person[] = [
     stored: ['/#/start | Start |  |  | pid start', '/#/about | Page / | SITE/ |  | pid about'],
   },
   {
-    did: 'used a site that sends by hand what JSON cannot express, and then two faults',
+    did: 'used a site that sends by hand a view that JSON cannot express, then a view with two faults',
     steps: async (v) => {
       await v.open('/');
       await v.run(`{
@@ -604,7 +605,7 @@ const PEOPLE: Person[] = [
     stored: [HOME],
   },
   {
-    did: 'left before the title came',
+    did: 'left before the title arrived',
     only: 'Chromium', // Firefox's driver sees nothing of a page that never ends
     html: (_, script) =>
       `<!doctype html><script src="/browser.js"></script>${script}<!-- slow -->${' '.repeat(4096)}`,
@@ -630,7 +631,7 @@ const PEOPLE: Person[] = [
     stored: [HOME],
   },
   {
-    did: 'opened a page whose script has its name as its id, and whose title is an image',
+    did: "opened a page whose script element has the script's key as its id, and whose title is an image",
     html: (path, script) => {
       const [, id = ''] = /="(\d+)"/.exec(script)!;
       const named = script.replace('<script', `<script id="viewlog${id}"`);
@@ -682,7 +683,7 @@ const PEOPLE: Person[] = [
     stored: [HOME, '/a | Page /a | SITE/ | '],
   },
   ...(['/reset', '/hang', '/down'] as const).map((way): Person => ({
-    did: `used a site whose collector answers nothing: ${way}`,
+    did: `used a site whose collector doesn't answer: ${way}`,
     way,
     steps: async (v) => {
       await v.open('/');
@@ -702,7 +703,7 @@ const PEOPLE: Person[] = [
     saw: "viewlog7 Project 7 isn't activated. Ask views@example.com to activate it.",
   },
   {
-    did: 'turned it off',
+    did: 'turned the script off',
     browser: `localStorage.viewlog = 'off';`,
     steps: async (v) => {
       await v.open('/');
@@ -732,7 +733,7 @@ const PEOPLE: Person[] = [
     saw: 'is off: bot',
   },
   {
-    did: 'has a phone of Cubot',
+    did: 'has a Cubot phone',
     browser: `set('userAgent', 'Mozilla/5.0 (Linux; Android 9; CUBOT_X19) AppleWebKit/537.36');`,
     steps: open,
     stored: [HOME],
@@ -745,7 +746,7 @@ const PEOPLE: Person[] = [
     saw: 'is off: no data-local',
   })),
   {
-    did: 'is the developer at a file',
+    did: 'is the developer, who opened the page as a file',
     steps: async (v) => {
       await v.openFile();
       return said(v);
@@ -760,7 +761,7 @@ const PEOPLE: Person[] = [
     stored: [HOME],
   })),
   {
-    did: 'is the developer who counts visits at home',
+    did: 'is the developer, whose site counts local visits',
     host: 'app.localhost',
     attributes: 'data-local',
     steps: open,
@@ -774,14 +775,14 @@ const PEOPLE: Person[] = [
     ['C', undefined],
     ['', undefined],
   ].map(([language, stored]): Person => ({
-    did: `reads ${language}`,
+    did: `has the language "${language}"`,
     browser: `set('language', '${language}');`,
     steps: open,
     stored: [`${HOME} | language ${stored}`],
   })),
 ];
 
-// PEOPLE='used (Turbo|Swup)' BROWSERS=Firefox chooses among them.
+// PEOPLE='used (Turbo|Swup)' BROWSERS=Firefox tries only these people, and only in Firefox.
 const CHOSEN = PEOPLE.filter(({ did }) => new RegExp(process.env['PEOPLE'] ?? '').test(did));
 const BROWSERS = [
   ['Chromium', hasChromium],
@@ -789,7 +790,7 @@ const BROWSERS = [
 ] as const;
 
 it(
-  'the script counts people as a person would, in each browser',
+  'the script sends the views that a person would count, in each browser',
   { timeout: 900_000 },
   async () => {
     const browsers = BROWSERS.filter(
@@ -798,8 +799,8 @@ it(
     const visits = browsers.map(async ([browser]) => {
       const people = CHOSEN.filter(({ only = browser }) => only === browser);
       const wrong = await miscounted(people, browser);
-      // A busy machine delays the timers of pages, so the people with wrong results visit once
-      // more, alone.
+      // A busy machine delays the timers of pages, so the people with wrong results visit again
+      // alone.
       return wrong.length > 5
         ? wrong
         : miscounted(
@@ -863,9 +864,9 @@ function minified(contents: string, keepsCampaigns: boolean): string {
   return outputFiles[0]!.text.trim();
 }
 
-// PLANTED=. shows that the table finds faults of the script, and which person finds which fault.
+// PLANTED=. plants each fault of planted.txt in the script, and prints which people find it.
 it.runIf(process.env['PLANTED'])(
-  'people find each planted fault of the script',
+  'some person finds each planted fault of the script',
   { timeout: 900_000 },
   async () => {
     const usual = process.env['BROWSERS'] === 'Firefox' ? 'Firefox' : 'Chromium';

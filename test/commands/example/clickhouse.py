@@ -1,4 +1,4 @@
-"""ClickHouse's own engine runs what `viewlog example clickhouse` prints: a table, and what fills it."""
+"""Runs the SQL that `viewlog example clickhouse` prints, a table and its inserts, in ClickHouse's own engine."""
 
 import json
 import pathlib
@@ -41,7 +41,7 @@ with session.Session() as clickhouse:
     clickhouse.query("CREATE DATABASE d ENGINE = Atomic; USE d")
     ask = lambda text: clickhouse.query(text, "TSV").bytes().decode()
     print(ask("SELECT version()"))
-    for _ in range(2):  # what comes twice is there once
+    for _ in range(2):  # inserting a line twice stores it once
         for statement in statements:
             answer = ask(statement)
     print(answer)

@@ -38,7 +38,7 @@ describe('the Dockerfile', () => {
     expect(after('FROM', other)).toStrictEqual(['debian:stable-slim']);
   });
 
-  it('has these settings for every command, and listens on every address inside', async () => {
+  it('sets these options for every command, and listens on every address inside the container', async () => {
     const data = ownedDirectory();
     const args = ['--port=9000', '--host=10.0.0.1', '--max-view=64KiB', '--projects=p.json'];
     const text = await exampleOf('dockerfile', args, { data });
@@ -78,8 +78,8 @@ async function isHealthy(args: readonly string[]): Promise<boolean> {
   }
 }
 
-describe('the service of Compose', () => {
-  it('has no privileges, runs as the owner of the data directory, and sees only that', async () => {
+describe('the Compose service', () => {
+  it('has no privileges, runs as the owner of the data directory, and sees only that directory', async () => {
     const data = ownedDirectory();
     const { service, text } = await serviceOf([], { data });
     expect(service).toMatchObject({
@@ -95,7 +95,7 @@ describe('the service of Compose', () => {
     expect(text).toContain(`-o 1001 -g 1002 /dev/stdin ${data}/status-token\n`);
   });
 
-  it('gets the address of a stream, and needs no token without a status server', async () => {
+  it('gets the address of a stream from the environment, and needs no token without a status server', async () => {
     const { service, text } = await serviceOf(['--status=off', '--store', 'nats://u:s3cret@host']);
     expect(service['environment']).toStrictEqual(['VIEWLOG_STORE']);
     expect(text).not.toContain('token');

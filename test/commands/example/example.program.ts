@@ -48,7 +48,7 @@ describe('example', () => {
   });
 
   it.each(['systemd', 'archive', 'dockerfile', 'compose'])(
-    '%s warns about the user',
+    '%s warns if the data directory is missing or belongs to root',
     async (name) => {
       const args = (data: string) => ['example', name, '--data', data];
       const missing = await start(args('/var/lib/no-such'), tempDir(), {}).ended;
@@ -83,29 +83,32 @@ describe('example', () => {
   it.each([
     ['port', ['systemd', 'systemd-socket', 'caddy', 'nginx', 'dockerfile', 'compose']],
     ['status', ['systemd', 'caddy', 'dockerfile', 'compose', 'prometheus', 'alerts']],
-  ])("takes the last start's --%s into %j only, unless it is given", async (option, expected) => {
-    const [taken, given] = ['127.0.0.1:9007', '127.0.0.1:9008'].map((address) =>
-      option === 'port' ? address.slice(-4) : address,
-    );
-    const data = lastStarted({ [option]: taken! });
-    // An archive's unit takes nothing from a collector.
-    const names = NAMES.filter((name) => name !== 'archive');
-    const changed = names.map(async (name) => {
-      const printed = await run(['example', name], { data });
-      const same = await run(['example', name, `--${option}=${taken}`], { data });
-      expect(printed).toMatchObject({ code: 0, stdout: same.stdout });
-      expect(printed.stderr).not.toContain('last start');
-      const other = await run(['example', name, `--${option}=${given}`], { data });
-      expect(other.stdout).not.toContain('9007');
-      return other.stdout === printed.stdout ? [] : [name];
-    });
-    expect((await Promise.all(changed)).flat()).toStrictEqual(expected);
-  });
+  ])(
+    "uses the last start's --%s in %j only, unless the option is given",
+    async (option, expected) => {
+      const [taken, given] = ['127.0.0.1:9007', '127.0.0.1:9008'].map((address) =>
+        option === 'port' ? address.slice(-4) : address,
+      );
+      const data = lastStarted({ [option]: taken! });
+      // An archive's unit uses no option of a collector.
+      const names = NAMES.filter((name) => name !== 'archive');
+      const changed = names.map(async (name) => {
+        const printed = await run(['example', name], { data });
+        const same = await run(['example', name, `--${option}=${taken}`], { data });
+        expect(printed).toMatchObject({ code: 0, stdout: same.stdout });
+        expect(printed.stderr).not.toContain('last start');
+        const other = await run(['example', name, `--${option}=${given}`], { data });
+        expect(other.stdout).not.toContain('9007');
+        return other.stdout === printed.stdout ? [] : [name];
+      });
+      expect((await Promise.all(changed)).flat()).toStrictEqual(expected);
+    },
+  );
 
   it.each([
     ['max-view', ['systemd', 'nginx', 'dockerfile', 'fluent-bit', 'vector', 'filebeat', 'rsyslog']],
     ['min-free', ['systemd', 'dockerfile', 'alerts']],
-  ])('of a collector with its own --%s, only %j warn', async (option, expected) => {
+  ])("warns about the last start's --%s in %j only", async (option, expected) => {
     const text = { 'max-view': '20KiB', 'min-free': '1GiB' }[option]!;
     const data = lastStarted({ [option]: text });
     const warning = (stderr: string) => / had options that this file lacks.*: (.*)$/m.exec(stderr);
@@ -123,7 +126,7 @@ describe('example', () => {
     expect((await Promise.all(warned)).flat()).toStrictEqual(expected);
   });
 
-  it('takes the addresses of the running collector, which the last start may lack', async () => {
+  it('uses the addresses of the running collector, which the last start may lack', async () => {
     const { data } = await startViewlog({ args: ['--host=127.0.0.2'] });
     lastStarted({ host: '127.0.0.3' }, data);
     const { stdout, stderr } = await run(['example', 'nginx', '--port=9007'], { data });
@@ -134,7 +137,7 @@ describe('example', () => {
   it.each([
     ['the addresses inside a container', { host: '0.0.0.0' }, '/data'],
     ['a text that could end a line', { host: '::1\nExecStartPre=id' }, undefined],
-  ])('never takes %s', async (_, options, inside) => {
+  ])('never copies %s from the last start', async (_, options, inside) => {
     const data = lastStarted(options);
     const file = `${data}/last-start.json`;
     const start = { ...JSON.parse(fs.readFileSync(file, 'utf8')), data: inside ?? data };
@@ -158,22 +161,25 @@ describe('example', () => {
     }
   });
 
-  it.runIf(process.getuid?.() === 0)('warns a user who may read neither file', async () => {
-    const data = lastStarted({ port: '9007' });
-    fs.chmodSync(data, 0o750);
-    fs.chownSync(data, 4711, 4712);
-    const stderrOf = async (name: string) =>
-      (await start(['example', name, '--data', data], '/', { user: { uid: 1, gid: 1 } }).ended)
-        .stderr;
-    const [options, projects] = [`"${data}/last-start.json"`, `"${data}/projects.json"`];
-    const warning = (files: string) =>
-      `This user can't read ${files}, so the file has defaults; run`;
-    expect(await stderrOf('nginx')).toContain(warning(`${options} or ${projects}`));
-    expect(await stderrOf('alerts')).toContain(warning(options));
-    expect(await stderrOf('clickhouse')).toBe('');
-  });
+  it.runIf(process.getuid?.() === 0)(
+    'warns a user who may read neither the last start nor the projects file',
+    async () => {
+      const data = lastStarted({ port: '9007' });
+      fs.chmodSync(data, 0o750);
+      fs.chownSync(data, 4711, 4712);
+      const stderrOf = async (name: string) =>
+        (await start(['example', name, '--data', data], '/', { user: { uid: 1, gid: 1 } }).ended)
+          .stderr;
+      const [options, projects] = [`"${data}/last-start.json"`, `"${data}/projects.json"`];
+      const warning = (files: string) =>
+        `This user can't read ${files}, so the file has defaults; run`;
+      expect(await stderrOf('nginx')).toContain(warning(`${options} or ${projects}`));
+      expect(await stderrOf('alerts')).toContain(warning(options));
+      expect(await stderrOf('clickhouse')).toBe('');
+    },
+  );
 
-  it.each([...SERVERS, ...METRICS])('never contains a secret: %s', async (name) => {
+  it.each([...SERVERS, ...METRICS])('never prints a secret: %s', async (name) => {
     const env = {
       VIEWLOG_STATUS_TOKEN: 'a-secret-of-the-operator',
       VIEWLOG_STORE: 'nats://user:s3cret@nats-1.example.com',
@@ -185,7 +191,7 @@ describe('example', () => {
   });
 });
 
-// clickhouse.world.ts runs it with ClickHouse's own engine.
+// clickhouse.world.ts runs the SQL in ClickHouse's own engine.
 it('the table for ClickHouse has a column for each field of a line, in its order', async () => {
   const data = dataDirectory();
   const sql = await exampleOf('clickhouse', [], { data });

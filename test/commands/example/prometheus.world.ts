@@ -40,7 +40,7 @@ describe.skipIf(!isHere('/usr/bin/promtool'))('Prometheus accepts', () => {
     expect(promtool('check', 'rules', rules)).toContain('SUCCESS: 7 rules found');
   });
 
-  it('the alerts, and fires each when it should, and only then', async () => {
+  it('the alerts, and fires each for its problem only', async () => {
     const rules = fileOf('viewlog-alerts.yml', await exampleOf('alerts', ['--min-free=1GiB']));
     const test = join(dirname(rules), 'test.yml');
     const tests = { rule_files: [rules], evaluation_interval: '5m', tests: TESTS };
@@ -99,30 +99,33 @@ const testOf = (valuesBy: (series: (typeof SERIES)[number]) => string, fires: bo
 const TESTS = [testOf((one) => one[2], false), testOf((one) => one[3], true)];
 
 it.each([
-  { of: 'files', isHere: true },
-  { of: 'a stream', isHere: canRunNats() },
-])('the scrape of $of has every metric that an alert names', async ({ of, isHere }) => {
-  if (!isHere) return;
-  const env = of === 'files' ? {} : { VIEWLOG_STORE: (await startNats()).url };
-  const viewlog = await startWatched({ env });
-  expect((await viewlog.post({ ...MINIMAL_VIEW, url: 'x' })).status).toBe(422);
-  const metrics = Object.keys(await viewlog.metrics());
-  const names = ['up', ...metrics.map((metric) => metric.replace(/\{.*/, ''))];
-  expect(await exampleOf('prometheus')).toContain('job_name: viewlog\n');
-  const expressions = rulesIn(await exampleOf('alerts', [], { env })).map(({ expr }) => expr);
-  for (const [, name, labels] of expressions
-    .join(' ')
-    .matchAll(/\b(up|viewlog_\w+)(\{[^}]*\})?/g)) {
-    // Prometheus scrapes an archive in a separate job.
-    if (name!.startsWith('viewlog_archive_')) {
-      expect(read('src/status/archive-status.ts')).toContain(`['${name}', `);
-      continue;
+  { store: 'files', isHere: true },
+  { store: 'a stream', isHere: canRunNats() },
+])(
+  'the scrape of a collector with $store has every metric that an alert names',
+  async ({ store, isHere }) => {
+    if (!isHere) return;
+    const env = store === 'files' ? {} : { VIEWLOG_STORE: (await startNats()).url };
+    const viewlog = await startWatched({ env });
+    expect((await viewlog.post({ ...MINIMAL_VIEW, url: 'x' })).status).toBe(422);
+    const metrics = Object.keys(await viewlog.metrics());
+    const names = ['up', ...metrics.map((metric) => metric.replace(/\{.*/, ''))];
+    expect(await exampleOf('prometheus')).toContain('job_name: viewlog\n');
+    const expressions = rulesIn(await exampleOf('alerts', [], { env })).map(({ expr }) => expr);
+    for (const [, name, labels] of expressions
+      .join(' ')
+      .matchAll(/\b(up|viewlog_\w+)(\{[^}]*\})?/g)) {
+      // Prometheus scrapes an archive in a separate job.
+      if (name!.startsWith('viewlog_archive_')) {
+        expect(read('src/status/archive-status.ts')).toContain(`['${name}', `);
+        continue;
+      }
+      expect(names).toContain(name);
+      expect([name, labels]).toStrictEqual([name, expect.stringContaining('job="viewlog"')]);
     }
-    expect(names).toContain(name);
-    expect([name, labels]).toStrictEqual([name, expect.stringContaining('job="viewlog"')]);
-  }
-  if (of === 'a stream') expect(metrics).toContain('viewlog_stream_replicas{state="lagging"}');
-});
+    if (store === 'a stream') expect(metrics).toContain('viewlog_stream_replicas{state="lagging"}');
+  },
+);
 
 it('the scrape configuration has a token if the status server has one', async () => {
   const env = { VIEWLOG_STATUS_TOKEN: 'x' };

@@ -7,7 +7,7 @@ import { startWatched, type Watched } from '../../support/status.ts';
 import { dataDirectory, startViewlog, until } from '../../support/viewlog.ts';
 import { MINIMAL_VIEW, viewOfSize } from '../../support/views.ts';
 
-// Real proxies with printed configurations, in front of real collectors.
+// Tests real proxies, with printed configurations, in front of real collectors.
 
 const KiB = 1024;
 
@@ -59,21 +59,24 @@ describe.each([
     expect(headers.get('content-type')).not.toBe('application/problem+json');
   });
 
-  it.skipIf(!isIt)('passes on only /arriving, with the token, as in the manual', async () => {
-    const token = 'a-token-of-its-own';
-    const viewlog = await startWatched({ env: { VIEWLOG_STATUS_TOKEN: token } });
-    const blocks = blocksOf(read(`${MANUAL}/status-page.md`));
-    const { text = '' } = blocks.find(({ language }) => language === name) ?? {};
-    const block = text.replaceAll('8081', `${viewlog.statusPort}`);
-    const site = await exampleOf(name, optionsOf(viewlog));
-    const proxy = await start(site.replace(/\}\s*$/, `${block}}\n`));
-    const authorization = `Basic ${btoa(`monitor:${token}`)}`;
-    const statusOf = async (path: string, headers = {}): Promise<number> =>
-      (await fetch(`http://127.0.0.1:${proxy.port}${path}`, { headers })).status;
-    expect(await statusOf('/arriving')).toBe(401);
-    expect(await statusOf('/arriving', { authorization })).toBe(200);
-    expect(await statusOf('/metrics', { authorization })).toBe(404);
-  });
+  it.skipIf(!isIt)(
+    "with the manual's block passes on only /arriving, and only with the token",
+    async () => {
+      const token = 'a-token-of-its-own';
+      const viewlog = await startWatched({ env: { VIEWLOG_STATUS_TOKEN: token } });
+      const blocks = blocksOf(read(`${MANUAL}/status-page.md`));
+      const { text = '' } = blocks.find(({ language }) => language === name) ?? {};
+      const block = text.replaceAll('8081', `${viewlog.statusPort}`);
+      const site = await exampleOf(name, optionsOf(viewlog));
+      const proxy = await start(site.replace(/\}\s*$/, `${block}}\n`));
+      const authorization = `Basic ${btoa(`monitor:${token}`)}`;
+      const statusOf = async (path: string, headers = {}): Promise<number> =>
+        (await fetch(`http://127.0.0.1:${proxy.port}${path}`, { headers })).status;
+      expect(await statusOf('/arriving')).toBe(401);
+      expect(await statusOf('/arriving', { authorization })).toBe(200);
+      expect(await statusOf('/metrics', { authorization })).toBe(404);
+    },
+  );
 
   it.skipIf(!isIt)('accepts the limit exactly as the status page prints it', async () => {
     const viewlog = await startWatched();

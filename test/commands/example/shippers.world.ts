@@ -7,9 +7,13 @@ import { exampleOf } from '../../support/examples.ts';
 import { isHere } from '../../support/runtimes.ts';
 import { dataDirectory } from '../../support/viewlog.ts';
 
-// The printed files, parsed: each setting without which the shipper would lose or repeat views.
+// Parses the printed files, and looks for each setting without which a shipper would lose or repeat
+// views.
 
-/** Each file says how to let the shipper read, and where to put the destination. */
+/**
+ * Prints a shipper's file, and checks that it says how to let the shipper read, and where to put the
+ * destination.
+ */
 async function printed(shipper: string) {
   const data = dataDirectory();
   const text = await exampleOf(shipper, [], { data });
@@ -67,7 +71,7 @@ it.each(Object.entries(NEEDED))('%s follows the view files only', async (name, n
 const RSYSLOGD = '/usr/sbin/rsyslogd';
 
 it.skipIf(!isHere(RSYSLOGD))(
-  'rsyslog accepts its configuration, once its directory exists',
+  'rsyslog accepts its configuration once its work directory exists',
   async () => {
     const { data, text } = await printed('rsyslog');
     const file = join(data, 'rsyslog.conf');

@@ -48,7 +48,7 @@ describe('the unit', () => {
     expect(valuesOf(unit, 'ExecReload')).toContain(`${run} check ${own}`);
   });
 
-  it('names the program itself if a link leads to it', async () => {
+  it('names the program itself, not a link that leads to it', async () => {
     const link = join(tempDir(), 'viewlog');
     symlinkSync(BUNDLE, link);
     const runtime = { ...NODE, command: (): [string, string] => [process.execPath, link] };

@@ -11,7 +11,7 @@ import { readCommand } from '../../../src/commands/command.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { readArguments } from '../../../src/settings.ts';
 
-// The values that fill in templates, and the options of `serve` that decide them.
+// Tests the values that fill in templates for given options of `serve`.
 
 const DATA = '/srv/viewlog';
 
@@ -132,7 +132,7 @@ it('the example names the only listed site; otherwise the operator enters a name
 });
 
 it.runIf(process.getuid?.() === 0)(
-  "a service that its user couldn't start is refused",
+  "example refuses to print a service that its user can't start",
   async () => {
     const [home, data] = [tempDir(), tempDir()];
     chmodSync(home, 0o700);
