@@ -1,8 +1,8 @@
 // Measures what collectors lose: sends views to each program, causes a fault, and looks for every
 // acknowledged view in the program's files. Needs root, for the full disk and the power cut.
 // npm run compare
-// FLUENT_BIT=path VECTOR=path npm run compare: these programs too.
-// COMPARE_ONLY=viewlog,nginx: only these. COMPARE_VIEWS=5000: how many views are sent.
+// FLUENT_BIT=path VECTOR=path npm run compare: measures these programs too.
+// COMPARE_ONLY=viewlog,nginx: measures only these. COMPARE_VIEWS=5000: sends this many views.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { sendViews } from './send.mjs';
 import { SUBJECTS } from './subjects.mjs';
 
 const LOAD = { views: Number(process.env.COMPARE_VIEWS ?? 5000), perSecond: 1000 };
-/** Two fifths of what 5,000 views need. */
+/** 40% of what the views need. */
 const SMALL_DISK_BYTES = 200 * LOAD.views;
 /** The time for programs to write buffers and to retry writes. */
 const SETTLE_MS = 15_000;

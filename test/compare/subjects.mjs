@@ -20,7 +20,7 @@ const fluentBit = (name, isInFiles) => ({
   },
 });
 
-/** From Vector's manual; not tried yet. */
+/** The configuration is from Vector's manual, and hasn't been tried yet. */
 const vector = (name, isAcknowledged) => ({
   name: `Vector, ${name}`,
   variable: 'VECTOR',

@@ -7,7 +7,7 @@ import { tempDir } from '../support/temp-dir.ts';
 
 // The simulator tests everything else that a day writer does.
 
-test('a day writer begins to write before the last lines get their answers', async () => {
+test('a day writer begins to write before the answers to the previous lines are made', async () => {
   let begun = 0;
   const files = { ...systemFiles, write: counted };
   async function counted(...args: Parameters<typeof systemFiles.write>): Promise<number> {
@@ -26,7 +26,7 @@ test('a day writer begins to write before the last lines get their answers', asy
 
 const line = fc.string({ unit: 'binary', maxLength: 6 }).map((text) => text.replaceAll('\n', ''));
 
-test('splitAt splits lines at any byte into whole lines and the rest of the next one', () => {
+test('splitAt splits lines at any byte into whole lines and the rest of the next line', () => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 6 }), fc.nat(), (lines, n) => {
       const whole = Buffer.from(lines.map((text) => `${text}\n`).join(''));

@@ -18,13 +18,13 @@ async function read(content: string | Buffer) {
   return { lines, bytes, isUnended };
 }
 
-it('lines are whole, wherever a block ends', async () => {
+it('readBlocks returns whole lines, wherever a block ends', async () => {
   const lines = Array.from({ length: 4000 }, (_, i) => `${i} æøå🎈${'x'.repeat((i * 7) % 300)}`);
   const content = `${lines.join('\n')}\n`;
   const bytes = Buffer.byteLength(content);
   expect(await read(content)).toStrictEqual({ lines, bytes, isUnended: false });
   expect(await read(`${content}end`)).toStrictEqual({
-    // The last line may still be written.
+    // The last line has no newline yet, so its writer may not have finished it.
     lines,
     bytes: bytes + 3,
     isUnended: true,

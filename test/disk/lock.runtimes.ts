@@ -34,7 +34,7 @@ test.each([NODE, DENO, BUN].filter(isPresent))(
   },
 );
 
-test('Deno names the flag that it lacks for the directory', async () => {
+test('on Deno, viewlog names the flag that it lacks for the data directory', async () => {
   const allowed = dataDirectory();
   const other = ['--data', join(tempDir(), 'data'), '--projects', join(allowed, 'projects.json')];
   const { ended } = start(['serve', '--port=0', '--status=off', ...other], allowed, {

@@ -78,7 +78,7 @@ describe('a lock', () => {
     expect(await askHolder(dir)).toMatchObject({ pid: process.pid });
   });
 
-  test("of a replay doesn't stop a collector", async () => {
+  test('of a replay keeps out other replays, but no collector', async () => {
     const dir = tempDir();
     const options = { name: 'viewlog.replay.lock' } as const;
     await locked(dir);
@@ -91,7 +91,7 @@ describe('a lock', () => {
   test.each([
     ["doesn't answer", () => {}],
     ['hangs up', (connection: net.Socket) => connection.end('HTTP/1.1 400')],
-  ])('is held by a process that %s', async (_, serve) => {
+  ])('counts as held if the process that listens on it %s', async (_, serve) => {
     const dir = tempDir();
     await listenAt(join(dir, LOCK), serve);
     const asked = askHolder(dir);
@@ -111,7 +111,7 @@ describe('a lock', () => {
     await expectRefused(join(dir, 'file'), /^Can't open ".*file" .*EEXIST.*; move that file away/);
   });
 
-  test('with a path too long for a socket is refused, unless its relative path is short', async () => {
+  test('is refused if its path is too long for a socket, unless the path relative to the working directory is short', async () => {
     const dir = join(tempDir(), 'd'.repeat(80), 'e'.repeat(60));
     fs.mkdirSync(dir, { recursive: true });
     await expectRefused(dir, 'start viewlog in that directory, or choose a shorter path');
@@ -162,7 +162,7 @@ function starter(dir: string, name: string, stopAt: Step | 'held', written: stri
   return { ended: acquire(), arrived: arrived.opened, goOn: going.open, lost };
 }
 
-test('a lock is released even if its directory was taken away', async () => {
+test('a lock is released even if a file has replaced its directory', async () => {
   const dir = tempDir();
   const lock = await acquireLock(dir);
   fs.rmSync(dir, { recursive: true });
@@ -170,7 +170,7 @@ test('a lock is released even if its directory was taken away', async () => {
   await lock.release();
 });
 
-test('one of two starters, paused at any step, holds the lock and writes', async () => {
+test('exactly one of two processes that start together, each paused at any step, holds the lock and writes', async () => {
   const race = async (stopFirst: Step, stopSecond: Step | 'held'): Promise<void> => {
     const dir = tempDir();
     const written: string[] = [];
@@ -183,7 +183,7 @@ test('one of two starters, paused at any step, holds the lock and writes', async
     second.goOn();
     const locks = [await first.ended, await second.ended];
     const what = `the first stopped when it had ${stopFirst}, the second ${stopSecond}`;
-    // A replaced holder notices its loss unasked.
+    // A holder that another process has replaced notices the loss without being asked.
     await until(() => locks.filter((lock) => lock?.isHeld()).length === 1);
     // Once a process has written, no earlier process writes again.
     const turns = written.filter((name, i) => name !== written[i - 1]);
@@ -219,7 +219,7 @@ describe('a holder', () => {
     expect([lock.isHeld(), lost]).toEqual([true, []]);
   });
 
-  test('ends with 73 if another process has its lock', async () => {
+  test('loses the lock with exit code 73 if another process takes it', async () => {
     const { lost, lock, path } = await holder();
     fs.rmSync(path);
     await listenAt(path, (connection) => connection.end('{"pid":4711,"sinceMs":0}\n'));

@@ -21,10 +21,10 @@ test.each([
 });
 
 test.each([
-  ['none is left', { files: 10, ffree: 0 }, false],
-  ['one is left', { files: 10, ffree: 1 }, true],
-  ['the file system has no limit', { files: 0, ffree: 0 }, true],
-])('inodes: %s', (_, inodes, hasInodes) => {
+  ['without a free inode, hasInodes is false', { files: 10, ffree: 0 }, false],
+  ['with one free inode, hasInodes is true', { files: 10, ffree: 1 }, true],
+  ['without a limit on inodes, hasInodes is true', { files: 0, ffree: 0 }, true],
+])('%s', (_, inodes, hasInodes) => {
   expect(spaceIn({ ...STATFS, ...inodes })).toMatchObject({ hasInodes });
 });
 

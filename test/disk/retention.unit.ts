@@ -49,7 +49,7 @@ const views = (...days: number[]): string[] => days.map((day) => `views-${march(
 const refused = (...days: number[]): string[] => days.map((day) => `refused-${march(day)}.ndjson`);
 const record = (day: number): string => `${refused(day)[0]}.replayed`;
 
-it('retention removes one day of each kind per hour, with all its files, and logs it', async () => {
+it('retention removes one day of each kind per hour, with all files of that day, and logs each file', async () => {
   const packed = [`${views(2)[0]}.gz`, `${refused(1)[0]}.gz`];
   const foreign = [`${views(1)[0]}.bak`, `${views(2)[0]}.replayed`, `old-${views(2)[0]}`];
   const own = [...views(1, 2, 3, 5), ...refused(1, 2, 5), record(1), record(5)];

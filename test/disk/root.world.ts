@@ -8,7 +8,7 @@ import { tempDir } from '../support/temp-dir.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 import { run, startViewlog, until } from '../support/viewlog.ts';
 
-// The user of a service, and root who runs viewlog by hand in the service's directory.
+// Tests root, who runs viewlog by hand in the directory of a service that has its own user.
 
 const SERVICE = { uid: 4711, gid: 4712 };
 const ROOT = { uid: 0, gid: 0 };
@@ -68,7 +68,7 @@ describe.skipIf(!isRoot)('root in the directory of a service', () => {
     expect([userName(0), userName(4711)]).toEqual(['root', '#4711']);
   });
 
-  test('changes no owner behind a link', async () => {
+  test('leaves the owner of a file behind a link unchanged', async () => {
     const data = serviceDirectory();
     const victim = join(tempDir(), 'victim');
     fs.writeFileSync(victim, 'root only');

@@ -7,7 +7,7 @@ import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
 import { startWatched } from '../support/status.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 
-// `viewlog doctor --store …` asks real servers, and changes nothing there.
+// Tests `viewlog doctor --store …` with real servers, in which it may change nothing.
 
 const PROJECTS = { projects: [{ id: '1' }] };
 
@@ -78,7 +78,7 @@ describe.skipIf(!canRunNats())('the doctor with a stream', () => {
     expect(out).not.toContain('s3cret');
   });
 
-  it('warns about an old server, and reports one that is gone', async () => {
+  it('warns about an old server, and reports a server that is down as an error', async () => {
     const nats = await startNats({ program: DEBIAN_NATS });
     const old = await examine(nats.url);
     expect(old.outcome('cluster')).toMatch(/^0 warning cluster: .* use nats-server 2\.10 or later/);

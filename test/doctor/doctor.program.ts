@@ -14,7 +14,7 @@ import { tempDir } from '../support/temp-dir.ts';
 import { startWatched, sumOf } from '../support/status.ts';
 import { startViewlog } from '../support/viewlog.ts';
 
-// `viewlog doctor` on installations, as an operator runs it.
+// Tests `viewlog doctor` as an operator runs it.
 
 describe('the doctor without a collector', () => {
   it('finds no fault in a correct directory, and changes nothing', async () => {
@@ -175,13 +175,13 @@ it('the doctor reports a used port or an impossible address as an error, but not
   }
 });
 
-it('the doctor names a directory whose path is too long for a lock, and advises no other user', async () => {
+it("the doctor names a directory whose path is too long for a lock, and doesn't advise another user", async () => {
   const data = `${tempDir()}/${'d'.repeat(100)}`;
   expect((await doctor(data)).outcome()).toMatch(/^73 error: Can't lock ".*d": .* a shorter path$/);
 });
 
 describe('the doctor with --url', () => {
-  it('finds that the address leads to viewlog, which counts one request, for no project', async () => {
+  it('finds that the address leads to viewlog with one request, which viewlog counts for no project', async () => {
     const viewlog = await startWatched({ data: installation() });
     const { url, statusUrl, data } = viewlog;
     const { code, line } = await doctor(data, [...of(viewlog), '--url', url]);
@@ -216,7 +216,7 @@ describe('the doctor with --url', () => {
     expect(nowhere.outcome()).toBe('64 error: --project sends one real view, so it needs --url');
   });
 
-  it('sends a view whose refusal the status page counts for no project', async () => {
+  it('sends a view that, if refused, the status page counts for no project', async () => {
     const projects = [{ id: '1000001', active: false }];
     const viewlog = await startWatched({ data: installation({ projects }) });
     const probe = ['--url', viewlog.url, '--project'];
@@ -233,7 +233,7 @@ describe('the doctor with --url', () => {
     expect(viewlog.refusedLines()).toStrictEqual([]);
   });
 
-  it('warns about a proxy that cuts bodies, as one real view shows', async () => {
+  it('sends one real view, and warns if a proxy cuts its body', async () => {
     const viewlog = await startWatched({ data: installation() });
     const cut = async (request: http.IncomingMessage, response: http.ServerResponse) => {
       const { method, url, headers } = request;

@@ -7,7 +7,7 @@ import { BUNDLE, isHere, NODE } from '../support/runtimes.ts';
 import { startWatched } from '../support/status.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-// `viewlog doctor` with other users and a real proxy.
+// Tests `viewlog doctor` as other users, and with a real proxy.
 
 describe.skipIf(!isRoot)('the doctor', () => {
   /** Runs the doctor as that user, who may not be able to read the checkout. */
@@ -22,7 +22,7 @@ describe.skipIf(!isRoot)('the doctor', () => {
     });
   };
 
-  it("names users, and doesn't blame viewlog for a denial to another user", async () => {
+  it('names users, and only warns about access that another user lacks', async () => {
     const data = installation();
     fs.chmodSync(data, 0o755);
     const own = await doctorAs(SERVICE, data);
@@ -51,7 +51,7 @@ describe.skipIf(!isRoot)('the doctor', () => {
 });
 
 it.skipIf(!isHere(NGINX))(
-  'the doctor names a proxy that limits bodies, and the setting',
+  'the doctor names a proxy that limits bodies, and the setting of that limit',
   async () => {
     const viewlog = await startWatched({ data: installation() });
     const limit = 'client_max_body_size 1k;';
