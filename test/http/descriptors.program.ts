@@ -21,7 +21,7 @@ const limited = (runtime: Runtime): Runtime => ({
 describe.each([NODE, DENO, BUN].filter(isPresent))('viewlog on $name', (runtime) => {
   it('accepts views again after file descriptors ran out', async () => {
     const viewlog = await startViewlog({ runtime: limited(runtime) });
-    // Sends a view on a new connection.
+    /** Returns whether viewlog accepts a view on a new connection. */
     const accepted = async (): Promise<boolean> => {
       const pieces = [post(JSON.stringify(MINIMAL_VIEW))];
       const { answers } = await speak(viewlog.port, { pieces, abortMs: 2_000 }, 100);
@@ -32,7 +32,6 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('viewlog on $name', (runtime)
     );
     const letGo = (): void => connections.forEach((connection) => connection.destroy());
     onTestFinished(letGo);
-    // No other connection gets through.
     await until(async () => !(await accepted()));
     letGo();
     await until(accepted);

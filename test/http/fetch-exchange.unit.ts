@@ -7,7 +7,7 @@ it('an exchange knows how much of an incomplete body has arrived', async () => {
   let isSent = false;
   const body = new ReadableStream({
     pull: (stream) => {
-      // The first piece has been read; no other one comes in time.
+      // The first piece has been read, and no other piece arrives in time.
       if (isSent) for (const giveUp of reads.keys()) giveUp();
       else stream.enqueue(new Uint8Array(4));
       isSent = true;

@@ -49,7 +49,7 @@ const nothing: Handler = () => ({ status: 204, headers: {}, body: null });
 const HEAD = 'GET / HTTP/1.1\r\nHost: x\r\n';
 const REQUEST = `${HEAD}\r\n`;
 
-it('a client that never reads its answer loses its connection, and frees its memory', async () => {
+it('the server closes the connection of a client that never reads its answer, and frees the memory', async () => {
   // More than the buffers of a socket hold.
   const body = 'x'.repeat(32 * 1024 * 1024);
   const { budget, port } = await listen(() => ({ status: 200, headers: {}, body }), {
@@ -61,14 +61,14 @@ it('a client that never reads its answer loses its connection, and frees its mem
   client.write(REQUEST);
   await until(() => budget.bytes > 0);
   await until(() => budget.bytes === 0);
-  // Bytes that were already on their way.
+  // Reads the bytes that were sent before the server closed the connection.
   let read = 0;
   client.on('data', (piece) => (read += piece.length)).resume();
   await new Promise((resolve) => client.on('close', resolve));
   expect(read).toBeLessThan(body.length);
 });
 
-it('a keep-alive connection takes any number of requests, and frees their memory', async () => {
+it('the server answers 100 requests on a keep-alive connection, and frees their memory', async () => {
   const { budget, port } = await listen(nothing);
   const { answers } = await speak(port, { pieces: [post('{}').repeat(100)] }, 300);
   expect(answers).toHaveLength(100);
@@ -91,7 +91,7 @@ it.each([
   const held = [send(), send()];
   await until(() => waiting.length === 2);
   expect(budget.bytes).toBe(2 * (8 * 1024 + 100));
-  // The connection stays open: a new one would have to wait behind an attacker's.
+  // The connection stays open, because a new connection would have to wait behind an attacker's.
   const answer = { status: 503, body: 'over-budget', headers: { connection: 'keep-alive' } };
   expect((await send()).answers).toMatchObject([answer]);
   for (const answer of waiting) answer();
@@ -99,7 +99,7 @@ it.each([
   await until(() => budget.bytes === 0);
 });
 
-it('starts 32 requests of a connection, and frees the rest as soon as its client leaves', async () => {
+it('the server starts 32 requests of a connection, and frees the memory of the others as soon as the client leaves', async () => {
   const started: ((answer: Answer) => void)[] = [];
   const handler: Handler = () => new Promise((resolve) => started.push(resolve));
   const { budget, port } = await listen(handler, { bytesMax: 1024 * 1024 });
@@ -114,7 +114,7 @@ it('starts 32 requests of a connection, and frees the rest as soon as its client
   expect(started).toHaveLength(32);
 });
 
-it('frees the memory of a body whose client leaves before its end', async () => {
+it('the server frees the memory of a body whose client leaves before its end', async () => {
   const read: unknown[] = [];
   const { budget, port } = await listen(async (exchange) => {
     read.push(await exchange.read(1024), exchange.bytesRead);
@@ -128,7 +128,7 @@ it('frees the memory of a body whose client leaves before its end', async () => 
   expect(read).toStrictEqual(['incomplete', 4]);
 });
 
-it('gives half a head less time than a connection that is silent or idle, or sends empty lines', async () => {
+it('the server gives half a head less time than a connection that is silent or idle, or sends empty lines', async () => {
   const limits = { headTimeoutMs: 500, idleTimeoutMs: 3_000 };
   const { port } = await listen(nothing, { limits });
   const closed: string[] = [];
@@ -148,7 +148,7 @@ it('gives half a head less time than a connection that is silent or idle, or sen
   expect(idle.received()).toMatch(/^HTTP\/1.1 204 .*$/m);
 });
 
-it('answers the first request of a connection that was silent beyond the time for a head', async () => {
+it('the server answers the first request of a connection that was silent beyond the time for a head', async () => {
   const { port } = await listen(nothing, { limits: { headTimeoutMs: 200 } });
   const late = await open(port, 'late', '');
   const half = await open(port, 'half', HEAD);
@@ -156,12 +156,12 @@ it('answers the first request of a connection that was silent beyond the time fo
   late.socket.write(HEAD);
   late.socket.write('\r\n');
   await until(() => late.received().startsWith('HTTP/1.1 204 '));
-  // From then on, the connection has as much time for a head as any other.
+  // After its first request, the connection has only the usual time for a head.
   late.socket.write(HEAD);
   await late.ended;
 });
 
-it('closes the oldest unused connection beyond the limit, then the oldest idle one', async () => {
+it('the server closes the oldest unused connection beyond the limit, then the oldest idle one', async () => {
   const { port } = await listen((exchange) => (exchange.path === '/' ? nothing(exchange) : held), {
     limits: { connectionsMax: 3 },
   });
@@ -190,7 +190,7 @@ it('closes the oldest unused connection beyond the limit, then the oldest idle o
   expect(closed).toHaveLength(6);
 });
 
-it('answers a request that was on its way on an idle connection when the stop began', async () => {
+it('the server answers a request that was on its way on an idle connection when the stop began', async () => {
   const { port, listener } = await listen(nothing);
   const idle = await open(port, 'idle', REQUEST);
   await until(() => idle.received() !== '');
@@ -203,7 +203,7 @@ it('answers a request that was on its way on an idle connection when the stop be
   ]);
 });
 
-it('answers what is in flight at a stop, and closes the other connections long before', async () => {
+it('the server answers the requests in flight at a stop, and closes the other connections long before its end', async () => {
   let finish!: () => void;
   const finished = new Promise<void>((resolve) => (finish = resolve));
   const { port, listener } = await listen(async (exchange) => {
@@ -220,7 +220,7 @@ it('answers what is in flight at a stop, and closes the other connections long b
   finish();
   await stopped;
   await busy.ended;
-  // The client sees with its last answer that it needs another connection.
+  // The last answer says that the client needs another connection.
   expect(busy.received().match(/^Connection: .*$/gm)).toStrictEqual([
     'Connection: keep-alive',
     'Connection: keep-alive',

@@ -5,7 +5,7 @@ import { NGINX, nginx } from '../support/proxies.ts';
 import { isHere } from '../support/runtimes.ts';
 
 it.skipIf(!isHere(NGINX))(
-  'ten restarts behind nginx: no view of thousands gets a 502',
+  'nginx answers none of thousands of views with 502 in ten restarts of viewlog',
   async () => {
     const views = await restartUnderLoad(async (port) => {
       const printed = await exampleOf('nginx', [`--port=${port}`]);
