@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { expect, it } from 'vitest';
 
-// The order of the modules in src/README.md: a module imports only modules below it.
+// Tests the order of the modules in src/README.md: a module imports only modules below it.
 
 const SRC = join(import.meta.dirname, '../src');
 

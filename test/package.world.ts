@@ -6,7 +6,7 @@ import { read, ROOT } from './support/documents.ts';
 import { BUNDLE } from './support/runtimes.ts';
 import { tempDir } from './support/temp-dir.ts';
 
-// The package, and the release of a tag.
+// Tests the package, and the notes of a release.
 
 const { version: VERSION } = JSON.parse(read('package.json')) as { version: string };
 
@@ -51,7 +51,7 @@ it(
   },
 );
 
-it('a release has the notes of its version', () => {
+it("release-notes prints the notes of the package's version, and refuses another version", () => {
   const notes = (version: string) =>
     spawnSync(join(ROOT, '.ci/release-notes'), [version], { encoding: 'utf8' });
   const { status, stdout } = notes(VERSION);

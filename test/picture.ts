@@ -22,7 +22,7 @@ const SITES = [
 /** A shop that has moved to an unlisted address: viewlog has refused its views since then. */
 const MOVED = { id: '1000004', origin: 'https://shop.example.com', agoMs: 1.2 * HOUR_MS };
 
-/** Returns a number from 0 to 1, the same for the same number. */
+/** Returns a number from 0 to 1 that looks random, but depends only on `n`. */
 const noise = (n: number): number => Math.abs(Math.sin(n) * 43_758.5453) % 1;
 
 /** Returns the views until now, as a collector counts them. */
@@ -48,7 +48,7 @@ function countsUntil(endMs: number): Counts {
   return counts;
 }
 
-it('makes the picture', async () => {
+it('takes the picture of the status page', async () => {
   // The directory's name is in the picture.
   const data = join(tmpdir(), 'viewlog');
   mkdirSync(data);
@@ -81,7 +81,7 @@ const SOURCES = [
 ];
 const LANGUAGES = ['en-GB', 'nb-NO', 'de-DE'];
 
-/** Picks the first entries most often. */
+/** Returns an entry for `n`; the first entries come most often. */
 const pick = (from: readonly string[], n: number): string =>
   from[Math.floor(noise(n) ** 2 * from.length)]!;
 
@@ -99,7 +99,7 @@ function linesOf(dayMs: number): string {
   return `${lines.join('\n')}\n`;
 }
 
-it('makes the picture of a report', async () => {
+it('takes the picture of a report', async () => {
   const data = tempDir();
   const today = Date.parse(dayOf(Date.now()));
   for (let ago = 1; ago <= 14; ago++) {

@@ -11,7 +11,7 @@ import { faultsIn, plant } from './simulation/planted.mjs';
 const [DIRECTORY = '', PART = ''] = process.argv.slice(2);
 const ROOT = join(import.meta.dirname, '..');
 const COPIED = ['src', 'test', 'data', 'build.mjs', 'package.json', 'LICENSE'];
-/** The tests of each directory, and the variable that selects those that the list names. */
+/** The tests of each directory, and the variable that selects those that a fault's line names. */
 const FINDERS = {
   'test/http': { tests: ['http/node.unit', 'http/connections.world'], variable: 'TABLE_RUNTIMES' },
   'test/installation': {

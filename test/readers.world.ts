@@ -7,7 +7,7 @@ import { isHere, TOOLS } from './support/runtimes.ts';
 import { storedViews } from './support/stored-views.ts';
 import { tempDir } from './support/temp-dir.ts';
 
-// Programs that read viewlog's files.
+// Tests programs that read viewlog's files.
 
 const DUCKDB = `${TOOLS}/@duckdb/node-api`;
 
@@ -72,7 +72,7 @@ function commandsOf(pattern: RegExp, files: string): string[] {
 }
 
 it.skipIf(!isHere(DUCKDB) || !isHere('/usr/bin/jq'))(
-  "the manual's commands read past a fragment",
+  "the manual's commands skip a fragment",
   async () => {
     const { lines } = await storedViews();
     const file = join(tempDir(), 'views-2026-01-31.ndjson');

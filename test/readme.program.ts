@@ -6,11 +6,11 @@ import { tempDir } from './support/temp-dir.ts';
 import { run, startViewlog } from './support/viewlog.ts';
 import { MINIMAL_VIEW } from './support/views.ts';
 
-// The README's examples, against the program.
+// Compares the README's examples with the program.
 
 const README = read('README.md');
 
-it('the README is short', () => {
+it('the README has at most 120 lines', () => {
   expect(README.trimEnd().split('\n').length).toBeLessThanOrEqual(120);
 });
 
@@ -40,14 +40,14 @@ describe("the README's first view", () => {
     expect(await refused.text()).toBe(refusal!.trimEnd());
   });
 
-  it("is one that the checkout's projects file accepts", async () => {
+  it("belongs to a project in the checkout's projects file", async () => {
     const args = ['explain', '--projects', `${ROOT}/data/projects.json`];
     const { stdout } = await run(args, { input: body });
     expect(stdout).toBe('201: the view would be stored, for project 1000001\n');
   });
 });
 
-it("the README's site of your own sends views, and no other site does", async () => {
+it("the site that the README's commands activate can send views, and no other site can", async () => {
   const { text = '' } = blocksOf(README).find((block) => block.text.includes(' snippet ')) ?? {};
   const commands = text.replace('npm start\n', '');
   const HOME = tempDir();

@@ -40,7 +40,7 @@ it.each([
   [fileOf(newSeed().slice(0, -1)), "it doesn't contain a JWT and a seed"],
   [fileOf(newSeed()).replace(JWT, 's3cret'), "it doesn't contain a JWT and a seed"],
   [undefined, 'ENOENT: no such file or directory'],
-])('an unusable file is an error that quotes none of its content', (text, why) => {
+])('an unusable credentials file causes an error that quotes none of its content', (text, why) => {
   const path = join(tempDir(), 'viewlog.creds');
   if (text !== undefined) writeFileSync(path, text);
   const message = `Can't use NATS credentials file "${path}": ${why}`;

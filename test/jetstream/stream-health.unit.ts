@@ -8,7 +8,7 @@ import {
   refusalReason,
 } from '../../src/jetstream/stream-health.ts';
 
-// Each row: events with the second at which they come, and the state after the last event.
+// Each row has events, each with its second, and the reason to refuse views after the last event.
 
 type At = readonly [second: number, event: HealthEvent];
 
@@ -39,39 +39,59 @@ const FULL = 'the stream is full';
 const REFUSING = "the stream doesn't accept the view";
 
 it.each<[string, string | undefined, At[]]>([
-  ['a start', undefined, []],
+  ['the start', undefined, []],
   ['no answer, soon after an answer', undefined, [acknowledged(1), timeout(5.9)]],
   ['five seconds without an acknowledgement', SILENT, [acknowledged(1), timeout(6)]],
-  ['silence, though the stream looks sound', SILENT, [timeout(6), sound(7), sound(8)]],
-  ['silence until a probe is answered', undefined, [timeout(6), sound(7), probed(7)]],
-  ['silence until a view is acknowledged', undefined, [timeout(6), acknowledged(7)]],
-  ['a probe sent before the silence', SILENT, [timeout(6), probed(7, 5)]],
+  ['silence, even if the stream looks sound', SILENT, [timeout(6), sound(7), sound(8)]],
+  ['silence and then the answer to a probe', undefined, [timeout(6), sound(7), probed(7)]],
+  ['silence and then an acknowledgement', undefined, [timeout(6), acknowledged(7)]],
+  ['silence and the answer to a probe sent before', SILENT, [timeout(6), probed(7, 5)]],
   ['a lost connection', DISCONNECTED, [acknowledged(1), lost(60)]],
   ['a lost view', undefined, [[9, { type: 'failed', failure: { kind: 'disconnected' } }]]],
-  ['a new connection, which has its own time', undefined, [lost(1), back(60), unanswered(65)]],
-  ['a new connection without an answer', UNANSWERED, [lost(1), back(60), unanswered(65.1)]],
-  ['no answer, until one comes and a probe too', undefined, [unanswered(6), sound(7), probed(7)]],
-  ['no answer, until the stream looks sound', UNANSWERED, [unanswered(6), sound(7)]],
+  [
+    'a new connection, whose server has five seconds to answer',
+    undefined,
+    [lost(1), back(60), unanswered(65)],
+  ],
+  [
+    'a new connection, and no answer for more than five seconds',
+    UNANSWERED,
+    [lost(1), back(60), unanswered(65.1)],
+  ],
+  [
+    'no answer, and then answers to a question and a probe',
+    undefined,
+    [unanswered(6), sound(7), probed(7)],
+  ],
+  ['no answer, and then only that the stream looks sound', UNANSWERED, [unanswered(6), sound(7)]],
   ['a stream that is gone', GONE, [down(1)]],
-  ['a stream that is gone, and a probe', undefined, [down(1), sound(2), probed(2)]],
-  ['an acknowledgement after the question', undefined, [acknowledged(2), down(3, 'down', 1)]],
+  [
+    'a stream that was gone, and then the answer to a probe',
+    undefined,
+    [down(1), sound(2), probed(2)],
+  ],
+  ['an acknowledgement newer than the question', undefined, [acknowledged(2), down(3, 'down', 1)]],
   ['a full stream', FULL, [refused(1, 'space')]],
-  ['a full stream after minutes', FULL, [refused(1, 'space'), sound(200, false)]],
-  ['a full stream, and a probe', FULL, [refused(1, 'space'), sound(2, false), probed(2)]],
+  [
+    'a full stream that is still full after minutes',
+    FULL,
+    [refused(1, 'space'), sound(200, false)],
+  ],
+  ['a full stream that answers a probe', FULL, [refused(1, 'space'), sound(2, false), probed(2)]],
   ['a full stream that has space', undefined, [refused(1, 'space'), sound(2)]],
-  ['space that was there before', FULL, [refused(3, 'space'), sound(4, true, 2)]],
+  ['a full stream that had space before', FULL, [refused(3, 'space'), sound(4, true, 2)]],
   ['a full stream that accepts a view', undefined, [refused(1, 'space'), acknowledged(2)]],
   ['a full stream that is then gone', GONE, [refused(1, 'space'), down(2)]],
-  ['another refusal', REFUSING, [refused(1), sound(5.9)]],
-  ['another refusal, five seconds ago', undefined, [refused(1), sound(6)]],
-  ['another refusal, repeated', REFUSING, [refused(1), refused(4), sound(6)]],
+  ['a refusal for another reason', REFUSING, [refused(1), sound(5.9)]],
+  ['a refusal for another reason five seconds ago', undefined, [refused(1), sound(6)]],
+  ['a repeated refusal for another reason', REFUSING, [refused(1), refused(4), sound(6)]],
   ['a refusal of one view', undefined, [refused(1, 'view')]],
   [
     'a refusal of one view while the stream is full',
     FULL,
     [refused(1, 'space'), refused(2, 'view')],
   ],
-])('%s: %s', (_, reason, events) => {
+])('after %s, the reason to refuse views is: %s', (_, reason, events) => {
   let state = initialHealth(0);
   for (const [second, event] of events) state = next(state, event, second * 1000);
   expect(refusalReason(state)).toBe(reason);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { blocksOf, MANUAL, read } from '../support/documents.ts';
 import { startViewlog } from '../support/viewlog.ts';
 
-// Compares the exchange on the API page with the program's.
+// Compares the answers on the API page with those of the program.
 
 const MESSAGES = blocksOf(read(`${MANUAL}/api.md`))
   .filter(({ language }) => language === 'http')

@@ -9,7 +9,7 @@ import { tempDir } from '../support/temp-dir.ts';
 import { until } from '../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 
-// The manual's configurations, checked by the programs that read them.
+// Checks the manual's configurations with the programs that read them.
 
 /** Returns the only code block of a page in that language that contains `part`. */
 function block(page: string, wanted: string, part = ''): string {
@@ -24,7 +24,7 @@ function block(page: string, wanted: string, part = ''): string {
 const check = (program: string, ...args: string[]): string =>
   execFileSync(program, args, { encoding: 'utf8', stdio: 'pipe' });
 
-it('the block for a Caddyfile is the one that viewlog prints', async () => {
+it("the manual's block for a Caddyfile is the block that viewlog prints", async () => {
   const dense = (text: string): string => text.replace(/^\s+/gm, '');
   const printed = dense(await exampleOf('caddy'));
   expect(printed).toContain(dense(block('proxies', 'caddy', '# Views wait')));
@@ -32,7 +32,7 @@ it('the block for a Caddyfile is the one that viewlog prints', async () => {
   expect(printed.replace(/^#.*\n/gm, '')).toContain(dense(own));
 });
 
-it.skipIf(!isHere('/usr/sbin/nginx'))('nginx accepts a cluster and a host of its own', async () => {
+it.skipIf(!isHere('/usr/sbin/nginx'))('nginx accepts the blocks in the manual', async () => {
   const dir = tempDir();
   const files = `-keyout ${dir}/key.pem -out ${dir}/certificate.pem`;
   const request = `req -x509 -newkey rsa:2048 -nodes -subj /CN=www.example.com ${files}`;
@@ -58,7 +58,7 @@ it.skipIf(!isHere('/usr/sbin/nginx'))('nginx accepts a cluster and a host of its
 });
 
 describe.skipIf(!canRunNats())('the configuration of a NATS server', () => {
-  // Debian's server is too old for this line.
+  // Debian's server is too old for `sync_interval`.
   const config = block('cluster', 'conf', 'sync_interval').replace(/^.*sync_interval.*\n/m, '');
 
   it('is accepted by nats-server', () => {

@@ -3,7 +3,7 @@ import { layOut } from '../../src/manual/lay-out.ts';
 
 const shown = (markdown: string, columns = 40): string => layOut(markdown, columns, false);
 
-it('the widest column of a table that is too wide is wrapped', () => {
+it('layOut wraps the widest column of a table that is too wide', () => {
   const table =
     '| a | b | c |\n|---|---|---|\n| one | 1 two three four five six seven `x y z` | two |';
   expect(shown(table)).toBe(

@@ -10,7 +10,7 @@ import { startWatched } from '../support/status.ts';
 import { BUNDLE } from '../support/runtimes.ts';
 import { run } from '../support/viewlog.ts';
 
-// The manual: its pages, the links between them, and how `viewlog help TOPIC` prints them.
+// Tests the manual: its pages, the links between them, and how `viewlog help TOPIC` prints them.
 
 /** Returns the anchor of a heading by GitHub's rule. */
 const anchorOf = (heading: string): string =>
@@ -43,7 +43,7 @@ describe('the pages', () => {
     expect(gone.map(([link]) => link)).toStrictEqual([]);
   });
 
-  it('name only existing commands and options, and so do the examples of commands', async () => {
+  it('name only existing commands and options, as do the examples in the help of commands', async () => {
     const names = await commandNames();
     const helps = await Promise.all(names.map(async (name) => (await run(['help', name])).stdout));
     for (const [i, help] of helps.entries()) {
@@ -127,7 +127,7 @@ async function commandNames(): Promise<string[]> {
 }
 
 describe('viewlog help', () => {
-  it('lists the topics by reader, none with the name of a command', async () => {
+  it('lists the topics by reader, and no topic has the name of a command', async () => {
     const { stdout } = await run(['help']);
     for (const [reader, topics] of Object.entries(READERS)) {
       expect(stdout).toContain(`\n${reader}\n  ${Object.keys(topics)[0]!} `);
@@ -186,13 +186,13 @@ describe('viewlog help', () => {
     ['restore', 'running', '## Backups'],
     ['cron', 'looking', '## A weekly report by cron'],
     ['weekly', 'looking', '## A weekly report by cron'],
-  ])('%s leads to its section of %s: %s', async (word, topic, heading) => {
+  ])('leads from %s to its section of %s: %s', async (word, topic, heading) => {
     const { code, stdout } = await run(['help', word]);
     expect([code, stdout.split('\n')[0]]).toStrictEqual([0, heading]);
     expect(stdout).toContain(`The whole page: \`viewlog help ${topic}\``);
   });
 
-  it('prints the hash of the script that honours Global Privacy Control', () => {
+  it('prints the correct hash of the script that honours Global Privacy Control', () => {
     const page = read('src/manual/privacy.md');
     const [, script = ''] = /```html\n<script>(.*?)<\/script>/s.exec(page) ?? [];
     const hash = createHash('sha256').update(script).digest('base64');
@@ -202,7 +202,7 @@ describe('viewlog help', () => {
   it.each([
     ['truoble', 'did you mean trouble?'],
     ['(?:', `to list them: ${process.execPath} ${BUNDLE} help`],
-  ])('%s is no word of the manual', async (word, hint) => {
+  ])("refuses %s, which isn't a word of the manual", async (word, hint) => {
     const { code, stderr } = await run(['help', word]);
     expect([code, stderr]).toStrictEqual([64, `error: Unknown command "${word}"; ${hint}\n`]);
   });

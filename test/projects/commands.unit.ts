@@ -41,7 +41,10 @@ test('activate creates the file, its schema and its directory', async () => {
   expect((await fs.stat(`${directory}/a/b`)).mode & 0o777).toBe(0o750);
 });
 
-/** A file (⏎ is a line break), a command, the file after it, and what is said of the project. */
+/**
+ * A file (⏎ is a line break), a command, the file after it, and what the command prints about the
+ * project.
+ */
 const EDITS = `
 { "projects":  [⏎{ "id":"1",   "name" :"a" }  ]⏎}
 activate 2 --origin https://*.b.com --origin https://b.com
@@ -92,7 +95,7 @@ test.each(
   EDITS.replaceAll('⏎', '\r\n')
     .split('\n\n')
     .map((row) => row.trimStart().split(/(?<!\r)\n/)),
-)('in %s, %s changes nothing else', async (before = '', command = '', after, said = '') => {
+)('in %s, "%s" changes only what it names', async (before = '', command = '', after, said = '') => {
   const { path, run, read } = await file(`\ufeff${before}`);
   const { ino, mtimeMs } = await fs.stat(path);
   const [name, ...args] = command.split(' ') as ['activate', string];
@@ -113,7 +116,7 @@ test.each([
   ['100001', /^Project 100001 is new, .* from 1000001; to undo it: .* deactivate 100001 --p/],
   ['1000301', /one typo away/],
   ['1000345', /^$/],
-])('activate %s warns of a possible mistake, and makes the change', async (args, warning) => {
+])('activate %s makes the change, and warns if it may be a mistake', async (args, warning) => {
   const listed = '{"id":"1"},{"id":"2","active":false}';
   const { run, read } = await file(`{"projects":[${listed},{"id":"1000001"}]}`);
   const err = expect.stringMatching(warning);
@@ -237,7 +240,7 @@ describe.runIf(isRoot)('another user', () => {
     },
   );
 
-  test("can create the file in root's directory if everyone can write there", async () => {
+  test("can create the file in root's directory if every user can write there", async () => {
     const { directory, path, run } = await file();
     await fs.chmod(directory, 0o777);
     process.setegid!(PERSON);
@@ -293,7 +296,7 @@ describe('an edit', () => {
     expect(await fs.readdir(`${directory}/..1`)).toEqual(['projects.json']);
   });
 
-  test('is refused if an editor saves the file meanwhile', async () => {
+  test('is refused if another program saves the file meanwhile', async () => {
     const { directory, path, read } = await file('{"projects":[{"id":"1"}]}');
     const saved = '{"projects":[{"id":"2"}]}';
     const change = () => {
@@ -306,7 +309,7 @@ describe('an edit', () => {
     expect([await read(), await fs.readdir(directory)]).toEqual([saved, ['projects.json']]);
   });
 
-  test('is refused while a draft exists, even if its edit was killed', async () => {
+  test('is refused while a draft exists, even if the edit that wrote the draft was killed', async () => {
     const { path, run, read } = await file('{"projects":[]}');
     await fs.writeFile(`${path}.draft`, 'half');
     const err = expect.stringContaining(`"${path}.draft" exists`);

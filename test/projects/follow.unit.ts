@@ -24,7 +24,7 @@ const idsOf = (projects: ProjectList): string =>
     .map(({ id }) => id)
     .join();
 
-test('an edit takes effect within 2 seconds', async () => {
+test('an edit of the projects file takes effect within 2 seconds', async () => {
   vi.useFakeTimers();
   const { save, projects, logged } = await followed();
   await save('{"operator":"a@b","projects":[{"id":"1","active":false},{"id":"2"}]}');
@@ -38,7 +38,7 @@ test('an edit takes effect within 2 seconds', async () => {
   expect(logged).toEqual(['info: Projects file reloaded: 2 projects, 1 active']);
 });
 
-test('a faulty file changes nothing; each fault is logged once, and shown until it is fixed', async () => {
+test('a faulty projects file changes nothing; viewlog logs each fault once, and shows it until it is fixed', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const { path, save, projects, logged } = await followed();
@@ -55,7 +55,7 @@ test('a faulty file changes nothing; each fault is logged once, and shown until 
   await rm(path);
   await found(() => expect(projects.fault).toMatchObject({ sinceMs, isMissing: true }));
   expect(idsOf(projects)).toBe('1');
-  // The text that the file had before its faults.
+  // Restores the text that the file had before its faults.
   await save(listOf('1'));
   await found(() => expect(projects.fault).toBeUndefined());
   expect(logged).toEqual([
@@ -65,7 +65,7 @@ test('a faulty file changes nothing; each fault is logged once, and shown until 
   ]);
 });
 
-test('a reload acts immediately, and is logged even if nothing changed', async () => {
+test('a reload applies an edit immediately, and is logged even if nothing changed', async () => {
   const { save, projects, reload, logged } = await followed();
   await save(listOf('1', '2'));
   await reload();
@@ -82,7 +82,7 @@ test('a reload acts immediately, and is logged even if nothing changed', async (
   ]);
 });
 
-test('a new limit refunds no spent views', async () => {
+test('a changed limit refunds no spent views', async () => {
   const { save, projects, reload } = await followed(
     '{"projects":[{"id":"1","maxViewsPerMinute":2}]}',
   );
@@ -99,7 +99,7 @@ test('a new limit refunds no spent views', async () => {
   }
 });
 
-test('viewlog follows a file through links that are swapped, whatever its size and time', async () => {
+test('viewlog reads a projects file again if a link to it was swapped, even if its size and time are the same', async () => {
   const directory = tempDir();
   const publish = async (version: string) => {
     await mkdir(`${directory}/${version}`);
@@ -117,7 +117,7 @@ test('viewlog follows a file through links that are swapped, whatever its size a
   expect(idsOf(projects)).toBe('2');
 });
 
-test('viewlog accepts a file of 4 MiB, but not one byte more', async () => {
+test('viewlog accepts a projects file of 4 MiB, but refuses one byte more', async () => {
   expect(idsOf((await followed(listOf('1').padEnd(FILE_BYTES_MAX))).projects)).toBe('1');
   const message = expect.stringContaining('it is too large (4194305 bytes, over 4 MiB)');
   const larger = followed(listOf('1').padEnd(FILE_BYTES_MAX + 1));

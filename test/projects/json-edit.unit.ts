@@ -4,7 +4,7 @@ import type { ProjectsFile } from '../../src/projects/projects-schema.ts';
 
 const NEW = { id: '9', origins: ['https://n.com'], active: true };
 
-/** A file, in which ⏎ and ⇥ are line breaks and tabs, and what is added at ¦. */
+/** A file, in which ⏎ and ⇥ are line breaks and tabs, and the text that an edit adds at ¦. */
 const ADDED = `
 {⏎  "projects": [⏎    {⏎      "id": "1"⏎    }¦⏎  ]⏎} | ,⏎    {⏎      "id": "9",⏎      ORIGINS,⏎      ACTIVE⏎    }
 { "projects": [⏎⇥{ "id": "1", "name": "" },⏎⇥{ "id": "2" }¦⏎]} | ,⏎⇥{ "id": "9", ORIGINS, ACTIVE }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isOrigin, originTest } from '../../src/projects/origins.ts';
 
-// A listed origin, the origins that it allows, and some that it doesn't allow.
+// Each row has a listed origin, origins that it allows, and origins that it doesn't allow.
 test.each<[listed: string, allowed: string, others?: string]>([
   [
     'https://example.com',

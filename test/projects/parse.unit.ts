@@ -40,11 +40,11 @@ describe("a file that isn't JSON", () => {
     ...rows(NOT_JSON),
     ['', 'p.json:1:1: expected a value; found the end of the text'],
     ['['.repeat(100_000), 'p.json:1:501: expected at most 500 levels of brackets'],
-  ])('%j', (text, fault) => {
+  ])('has its first fault reported with its place: %j', (text, fault) => {
     expect(faultsOf(text)).toEqual([fault]);
   });
 
-  test("is faulty where it isn't UTF-8", () => {
+  test("has the first byte reported that isn't UTF-8", () => {
     const bytes = Uint8Array.from([...new TextEncoder().encode('{\n"a":"é"\n,"b":"'), 0xe9, 0x0a]);
     expect(parseProjectsFile(bytes, 'p.json')).toEqual({
       faults: ['p.json:3:7: expected UTF-8; save the file in that encoding'],
@@ -84,11 +84,11 @@ maxViewsPerMinute: 0 -1 1.5 9007199254740992 "6000" null → must be a whole num
 `;
 
 describe('a file that is JSON', () => {
-  test.each(rows(FAULTY))('%j', (text, fault) => {
+  test.each(rows(FAULTY))('has its fault reported with its place: %j', (text, fault) => {
     expect(faultsOf(text)).toEqual([fault]);
   });
 
-  test.each(rows(WRONG_VALUES))('with a wrong value of %s', (row, expected) => {
+  test.each(rows(WRONG_VALUES))('has a wrong value reported: %s', (row, expected) => {
     const [field = '', ...values] = row.split(/:? /);
     const key = field.replace('[0]', '');
     for (const value of values) {
@@ -100,7 +100,7 @@ describe('a file that is JSON', () => {
     }
   });
 
-  test('gets one report of all its faults, in the order of the file', () => {
+  test('has all its faults reported at once, in the order of the file', () => {
     const text =
       '{"__proto__":{},\n"projects":[{"id":2,"active":1,"active":0,"colour":1},\n' +
       '{"id":"1","origins":["https://a.com","a","null"]},\n3]}';
@@ -122,13 +122,13 @@ describe('a file that is JSON', () => {
   test.each([
     [FAULTS_MAX, FAULTS_MAX, /: projects\[49\] must be an object/],
     [FAULTS_MAX + 2, FAULTS_MAX + 1, /^p\.json: and 2 more faults$/],
-  ])('with %i faults has %i lines shown', (count, lines, last) => {
+  ])('with %i faults has %i lines reported', (count, lines, last) => {
     const faults = faultsOf(`{"projects":[${Array(count).fill('1').join()}]}`);
     expect(faults).toHaveLength(lines);
     expect(faults.at(-1)).toMatch(last);
   });
 
-  test.each(['\n', '\r\n', '\r'])('has the line numbers that editors show: %j', (eol) => {
+  test.each(['\n', '\r\n', '\r'])('has the lines reported that editors show: %j', (eol) => {
     const text = ['{', '"projects":[', '  {"id":1}]', '}'].join(eol);
     expect(parseProjectsFile(Buffer.from(text), 'p.json')).toMatchObject({
       line: ['  {"id":', '1}]'],
@@ -138,7 +138,7 @@ describe('a file that is JSON', () => {
 });
 
 describe('a file without faults', () => {
-  test('may begin with a byte order mark, which no column counts', () => {
+  test("may begin with a byte order mark, which columns don't count", () => {
     expect(faultsOf('\ufeff1')).toEqual([expect.stringMatching(/^p\.json:1:1: the file must be /)]);
     expect(faultsOf('\ufeff\ufeff[]')).toHaveLength(1);
   });

@@ -7,7 +7,7 @@ import { BUNDLE } from '../support/runtimes.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { run } from '../support/viewlog.ts';
 
-test('edits that run simultaneously lose nothing, and no umask hides the files', async () => {
+test("simultaneous edits lose no project, and a umask of 077 doesn't hide the files from their group", async () => {
   const data = `${tempDir()}/data`;
   const ids = Array.from({ length: 12 }, (_, i) => String(i + 1));
   const command = ['umask 077; exec "$@"', 'sh', process.execPath, BUNDLE, 'activate'];
@@ -25,7 +25,7 @@ test('edits that run simultaneously lose nothing, and no umask hides the files',
   expect(fs.statSync(`${data}/projects.json`).mode & 0o777).toBe(0o640);
 });
 
-test('viewlog refuses a named pipe in place of the file, and waits for no writer', async () => {
+test('viewlog refuses a named pipe in place of the projects file, without waiting for a writer', async () => {
   const pipe = `${tempDir()}/pipe`;
   execFileSync('mkfifo', [pipe]);
   const { code, stderr } = await run(['check', '--projects', pipe]);
