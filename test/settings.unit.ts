@@ -68,7 +68,7 @@ describe('settings', () => {
     );
   });
 
-  it('have a variable each, except for the project that gets a real view', () => {
+  it('have a variable each, except for the project to which the doctor sends a real view', () => {
     for (const name of ALL.filter((one) => one !== 'probe-project')) {
       const asked: string[] = [];
       readSettings([], [name], (variable) => void asked.push(variable));
@@ -142,7 +142,7 @@ describe('settings', () => {
     expect(usageError([flag], { VIEWLOG_STORE: store })).toBe(message);
   });
 
-  it('must have a queue that holds the largest view', () => {
+  it('must have a --max-queue that holds the largest view', () => {
     expect(() => read(['--max-view', '1MiB', '--max-queue', '2MiB'])).not.toThrow();
     expect(() => read(['--max-view', '1MiB'], { VIEWLOG_MAX_QUEUE: '2097151B' })).toThrow(
       expect.objectContaining({

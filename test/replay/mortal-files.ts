@@ -17,7 +17,9 @@ export const unsyncedFiles: FileOps = {
   fdatasync: async () => {},
 };
 
-/** File operations of a process that `kill -9` ends at any of them, before, after or in it. */
+/**
+ * Returns the file operations of a process that `kill -9` ends before, during or after one of them.
+ */
 export function mortalFiles(run: Life, random: Random): FileOps {
   const until =
     <A extends unknown[], R>(call: (...args: A) => Promise<R>, half?: (...args: A) => Promise<R>) =>

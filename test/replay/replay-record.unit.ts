@@ -38,7 +38,7 @@ it.each([ID(2).slice(0, 20), ID(2), `${ID(2)} ? 1`, `${ID(2)} ? 10\0`, `${ID(2)}
 );
 
 it.each(['+', '-'] as const)(
-  'a record counts a last "ID %s" even without its newline',
+  'a record counts a last line "ID %s" even without its newline',
   async (state) => {
     const { record, reopen } = recordOf(`${ID(1)} ? 9 x\n${ID(1)} ${state}`);
     expect(await record.stateOf(viewOf(1))).toBe(state);
@@ -50,7 +50,7 @@ it.each(['+', '-'] as const)(
 );
 
 it.each(['{"sequence":1}\n', `${ID(1)} +\n${ID(2)} *\n`])(
-  'replay refuses %j, which is no record',
+  "replay refuses %j, which isn't a record",
   async (found) => {
     const { record, text } = recordOf(found);
     await expect(record.stateOf(viewOf(1))).rejects.toMatchObject({
@@ -68,13 +68,14 @@ it("a record that can't be opened ends replay with 73", async () => {
   await expect(record.append(viewOf(1), '?', '9')).rejects.toMatchObject({ exitCode: 73 });
 });
 
-it('a record counts accepted views by project, code and Origin, whatever the Origin is', async () => {
+it('a record counts accepted views by project, code and Origin, even if the Origin has odd characters', async () => {
   const { dir, record } = recordOf();
   const odd = '"\\ \u2028\u00e9 +\t?';
   const sent = [viewOf(1, odd), viewOf(2, odd), viewOf(3), viewOf(4), viewOf(5), viewOf(6)];
   for (const view of sent) await record.append(view, '?', '9');
   for (const view of sent.slice(0, 3)) await record.append(view, '+', '9');
-  // Views refused and then accepted, of unknown outcome, and of another day.
+  // View 4 is refused and then accepted, 5 keeps an unknown outcome, 6 is refused, and 7 is of
+  // another day.
   for (const state of ['-', '?', '+'] as const) await record.append(viewOf(4), state, '9');
   await record.append({ ...viewOf(7), day: '2026-03-02' }, '?', '9');
   await record.append(viewOf(6), '-', '9');

@@ -1,5 +1,5 @@
-// One run of a random operator who replays refused views, with the collector's projects file or
-// another one. The operator packs, copies and moves the files, interrupts the replay anywhere,
+// One run of a random operator who replays refused views, with the collector's or another projects
+// file. The operator packs, copies and moves the files, interrupts the replay anywhere,
 // edits the projects file, and restarts the collector. Replay, collector and stores are real. A
 // seed decides what happens, but not in which order: the system decides what runs first.
 import * as fs from 'node:fs';

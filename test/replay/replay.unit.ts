@@ -60,7 +60,10 @@ function refusedViews(lines: readonly string[], projects: unknown = [{ id: '1000
     for (const [, id = '', state = ''] of record.matchAll(/^(\S+) (.).*\n/gm)) last.set(id, state);
     return [...last.values()].join('');
   };
-  /** Replays the file to a server that answers by `respond`; returns the bodies that it gets, after their Origin. */
+  /**
+   * Replays the file to a server that answers with `respond`; returns each body that it got, with
+   * its Origin.
+   */
   const replay = async (
     respond: Respond = accept,
     options: Partial<ReplayOptions> = {},
@@ -129,13 +132,13 @@ describe('a replay', () => {
 
   const [first, second] = pages(2) as [string, string];
   it.each([
-    // The last one was made by hand: not JSON inside a string.
+    // The last view is a string that doesn't contain JSON, as only a person would write it.
     [
       'of other projects',
       [viewOf('b', { p: '2' }), 'null', '[1]', '"{"'].map((text, n) => lineOf(n + 2, text)),
     ],
     ['invalid', ['\n', 'x\n', `${first.slice(0, 150)}\n`, `${first.slice(0, 150)}${second}`]],
-  ])('counts lines %s, and leaves the line that is being written', async (what, others) => {
+  ])('counts lines that are %s, and leaves the line being written', async (what, others) => {
     const { replay } = refusedViews([first, ...others, second, first.slice(0, -1)]);
     const { end, bodies, said } = await replay(accept, { project: '1000001' });
     expect([end, bodies.length]).toStrictEqual([true, 2]);
@@ -188,7 +191,7 @@ describe('a replay', () => {
     expect([end, states(), bodies.length]).toStrictEqual([true, '+', 3]);
   });
 
-  it('spends at most a quarter of a limit', async () => {
+  it("spends at most a quarter of a project's limit", async () => {
     const { replay } = refusedViews(pages(6), [{ id: '1000001', maxViewsPerMinute: 2400 }]);
     const { bodies, waitsMs } = await replay();
     expect(bodies).toHaveLength(6);
@@ -208,7 +211,7 @@ describe('a replay', () => {
     ]);
   });
 
-  it('reads a pipe once, also under a low limit', async () => {
+  it('reads a pipe once, even under a low limit', async () => {
     const lines = pages(600); // more than a pipe holds
     const { dir, file, replay } = refusedViews(lines, [{ id: '1000001', maxViewsPerMinute: 60 }]);
     const pipe = join(dir, 'pipe');
@@ -239,7 +242,7 @@ describe('a replay', () => {
         symlinkSync(`${file}.old`, file);
       },
     ],
-  ])('waits 3 s at most for the collector to follow a projects file just %s', async (_, change) => {
+  ])('waits up to 3 s for the collector to follow a projects file just %s', async (_, change) => {
     const { projectsPath, replay } = refusedViews(pages(0));
     change(projectsPath);
     const { end, waitsMs } = await replay();
@@ -263,7 +266,7 @@ describe('a replay', () => {
     expect([bodies.length, states()]).toStrictEqual([2, last]);
   });
 
-  it("needs a data directory, and doesn't create it: exit 73", async () => {
+  it("exits with 73 if the data directory is missing, and doesn't create it", async () => {
     const { dir, replay } = refusedViews(pages(1));
     const { end, bodies } = await replay(accept, { dir: join(dir, 'nowhere') });
     expect([(end as Fatal).exitCode, bodies]).toStrictEqual([73, []]);

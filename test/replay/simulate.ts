@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ReplayWorld } from './replay-world.ts';
 
-/** Many run side by side, because simulations mostly wait. */
+/** The number of simulations that run side by side, because they mostly wait. */
 export const SEEDS_AT_ONCE = 50;
 
 /** Runs a seed. Returns the trace, and the violated promise, if any. */

@@ -1,4 +1,4 @@
-// Random replays (`replay-world.ts`).
+// Runs random replays (`replay-world.ts`).
 //
 //   npx vitest run --config test/vitest.config.ts --project unit test/replay/simulate   50 seeds
 //   SIM_SEEDS=1000 npx vitest …                                                         more seeds
@@ -11,7 +11,7 @@ const ONLY = process.env['SIM_SEED'];
 const SEEDS = Number(process.env['SIM_SEEDS'] ?? SEEDS_AT_ONCE);
 
 it(
-  'whatever happens, a replay stores each view at most once, and in the end stores it or lists it',
+  'whatever happens, replays store each view at most once, and in the end each view is stored or listed',
   { timeout: 0 },
   async () => {
     const [first, last] = ONLY ? [Number(ONLY), Number(ONLY)] : [1, SEEDS];

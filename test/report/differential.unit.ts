@@ -76,7 +76,9 @@ function clockOf(timeZone: string) {
 
 const CHANGES = new Map<string, number[]>();
 
-/** Returns the starts, in UTC, of the days on which a zone's clocks change; else the year's. */
+/**
+ * Returns the starts, in UTC, of the days on which a zone's clocks change; if none do, of the year.
+ */
 function changesOf(timeZone: string, year: number): number[] {
   const key = `${timeZone} ${year}`;
   const known = CHANGES.get(key);
@@ -160,7 +162,7 @@ function expectedOf({
     return days;
   };
   const [today, clockNow] = local(now.getTime());
-  /** Returns whether, by then, the clock of that day had yet to reach the present time of day. */
+  /** Returns whether the clock on that day had not yet reached the present time of day. */
   const isEarlier = (ms: number): boolean => {
     const [day, clock] = local(ms);
     if (clock >= clockNow) return false;
@@ -327,14 +329,14 @@ const nameOf = (key: Report['pages' | 'projects' | 'campaigns']['top'][number]['
   return 'url' in key ? `${key.project} ${key.url}` : `${key.campaign} ${key.source} ${key.medium}`;
 };
 
-/** Comparing first is much faster than `expect`. */
+/** Compares without `expect` first, because that is much faster. */
 function compare(seed: number, found: unknown, expected: unknown): void {
   if (!isDeepStrictEqual(found, expected)) {
     expect(found, `REPORT_SEED=${seed}`).toStrictEqual(expected);
   }
 }
 
-it('every number of a report equals the one that a second computation gives', () => {
+it('every number of a report equals the result of a second, separate computation', () => {
   for (const seed of seeds) {
     const scene = caseOf(seed);
     const { numbers, lists, silentDays, titles, listed } = expectedOf(scene);

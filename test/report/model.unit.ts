@@ -9,7 +9,7 @@ import { daily, reportOn, rowsOf, viewAt } from './report-on.ts';
 const DAY = '2026-03-10';
 const viewsOf = (...changes: object[]): string[] => changes.map((change) => viewAt(DAY, change));
 
-it('a report counts pages whose addresses have the same long start as one', () => {
+it('a report counts pages whose addresses have the same long start as one page', () => {
   const start = `/${'🎈'.repeat(4000)}`;
   const { pages } = reportOn(viewsOf({ url: `${start}a` }, { url: start }));
   expect([rowsOf(pages), pages.distinct]).toStrictEqual([[`/${'🎈'.repeat(99)}… 2`], 1]);
@@ -43,7 +43,7 @@ it('campaigns are the utm parameters of the page, decoded', () => {
   expect([campaigns.top, campaignViews]).toStrictEqual([[{ key, count: 2 }], 2]);
 });
 
-it('a report lists only days with views if a clock was years off', () => {
+it('a report lists only the days with views if these are years apart', () => {
   const { days } = reportOn([viewAt('1999-03-14'), viewAt('2026-03-10')]);
   expect(days.map(({ day }) => day)).toStrictEqual(['1999-03-14', '2026-03-10']);
 });
@@ -57,7 +57,7 @@ it("a report counts lines that aren't views as invalid", () => {
   expect([views, invalidLines]).toStrictEqual([1, lines.length]);
 });
 
-it('the JSON matches its schema', async () => {
+it('the JSON of a report matches its schema', async () => {
   const counts = Array.from({ length: 14 }, () => 2);
   const views = daily('2026-03-01', counts, { url: '/?utm_source=a' });
   const json: unknown = JSON.parse(JSON.stringify(reportOn(views, { fromDay: '2026-02-28' })));

@@ -19,7 +19,7 @@ async function pageFile(): Promise<string> {
   return `file://${file}`;
 }
 
-describe.skipIf(!hasChromium())('the page', () => {
+describe.skipIf(!hasChromium())('the page of a report', () => {
   it.each([
     [390, 'light'],
     [1280, 'dark'],

@@ -49,7 +49,7 @@ it.each([
   ['2026-03-05', undefined, '2026-03-06', '23456789'],
   [undefined, '2026-03-03', '2026-03-09', '1234'],
   ['2026-03-04', '2026-03-07', '2026-03-04', '2345678'],
-])('from %s to %s, on %s, the files of March %s are read', async (fromDay, toDay, today, read) => {
+])('from %s to %s, on %s, report reads files of March %s', async (fromDay, toDay, today, read) => {
   const dir = tempDir();
   const names = Array.from({ length: 9 }, (_, i) => `views-2026-03-0${i + 1}.ndjson`);
   names[5] += '.gz';
@@ -66,7 +66,7 @@ it.each([
   );
 });
 
-it('a tally is exact up to its limit, and then keeps the frequent texts', () => {
+it('a tally is exact up to its limit, and beyond it keeps the frequent texts', () => {
   const tally = new Tally();
   for (let i = 0; i < TEXTS_MAX; i++) tally.add(`key ${i}`);
   for (let i = 0; i < 50; i++) tally.add('key 7');

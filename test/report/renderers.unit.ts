@@ -38,7 +38,7 @@ it.each([
   expect(headline(reportOn(daily('2026-03-11', counts), asked))).toBe(said);
 });
 
-it('the last 7 full days are compared with the 7 before, if there are 14', () => {
+it('a report compares the last 7 full days with the 7 days before, if it has 14', () => {
   const counts = [...Array.from({ length: 13 }, (_, i) => i + 1), 100, 1000];
   const said = (fromDay: string, views: readonly number[]): string =>
     lastWeekInWords(reportOn(daily(fromDay, views)));
@@ -48,7 +48,7 @@ it('the last 7 full days are compared with the 7 before, if there are 14', () =>
   expect(said('2026-03-01', counts.slice(1))).toBe('');
 });
 
-it("the figures answer a site owner's questions", () => {
+it('the figures are the views, the views per full day, today so far, and the busiest day and hour', () => {
   const views = daily('2026-03-11', [1, 3, 2, 4]);
   const said = (fromDay: string, toDay?: string): string[] =>
     figuresOf(reportOn(views, { fromDay, ...(toDay && { toDay }) })).map(
@@ -79,7 +79,7 @@ it('shares and changes are whole percents, or views if there were fewer than 100
   expect(changeInWords(9, 10)).toBe('down 1 view from 10');
 });
 
-it('days without views are listed for each project; of many, only the last', () => {
+it('a report lists the days without views of each project, and only the last of many', () => {
   const days = ['10-30', '11-01', '11-03', '11-05', '11-07'].map((day) => `2026-${day}`);
   const spans = days.map((day) => ({ fromDay: day, toDay: day }));
   expect(daysInShort(spans)).toBe('Sun 1 Nov, Tue 3 Nov, Thu 5 Nov, Sat 7 Nov and 1 earlier day');
@@ -111,7 +111,7 @@ it('the chart has a bar per day, or per month if there are too many', () => {
   });
 });
 
-describe('the lists', () => {
+describe('the lists of a report', () => {
   const views = [
     viewAt('2026-03-13', { url: '/?utm_campaign=sale&utm_source=mail', pn: 'Home' }),
     viewAt('2026-03-13', { ref: 'https://example.com/', pn: 'Home' }),

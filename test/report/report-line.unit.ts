@@ -36,6 +36,6 @@ it('the pattern and the parser read the same, with and without escapes', () => {
     }),
     { numRuns: 200 },
   );
-  // Otherwise the test has compared too little.
+  // With fewer usual lines, the test would have compared too little.
   expect(usual).toBeGreaterThan(20);
 });
