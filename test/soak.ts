@@ -9,7 +9,7 @@ import { Random } from './simulation/random.ts';
 import { simulateAll } from './simulation/simulate.ts';
 import { chaos } from './support/stream-faults.ts';
 
-// The simulator, and every fault on every runtime, over and over: SOAK_MINUTES=60 SOAK_SEED=7 npm run soak
+// Repeats the simulator, and every fault on every runtime: SOAK_MINUTES=60 SOAK_SEED=7 npm run soak
 
 const minutes = Number(process.env['SOAK_MINUTES'] ?? 5);
 const seed = Number(process.env['SOAK_SEED'] ?? Math.floor(Math.random() * 1e9));
@@ -41,10 +41,13 @@ const deadline = Date.now() + minutes * 60_000;
 // Each round is a separate test, which cleans up at its end.
 const ROUNDS_MAX = Math.ceil(minutes * 4) + 1;
 
-it.each(Array.from({ length: ROUNDS_MAX }, (_, i) => seed + i))('round %i', async (roundSeed) => {
-  for (const [name, happen] of Object.entries(faults)) {
-    if (Date.now() > deadline) return;
-    await happen(new Random(roundSeed));
-    console.log(`withstood: ${name}`);
-  }
-});
+it.each(Array.from({ length: ROUNDS_MAX }, (_, i) => seed + i))(
+  'no promise is broken in the round of seed %i',
+  async (roundSeed) => {
+    for (const [name, happen] of Object.entries(faults)) {
+      if (Date.now() > deadline) return;
+      await happen(new Random(roundSeed));
+      console.log(`withstood: ${name}`);
+    }
+  },
+);

@@ -85,7 +85,7 @@ export class ArchiveProcess extends SimulatedProcess {
       const isThere = disk.find(`${DATA}/${name}`) !== undefined;
       ledger.check(isThere, `${name} is gone, and is still said to be cut short`);
     }
-    // A file may have lines from lost messages, as far as the archive knows.
+    // If messages were lost, the record leaves out lines whose messages the archive still expects.
     const { hasLost } = this.world;
     this.world.checkArchived();
     const written = disk.find(path ?? '');

@@ -60,7 +60,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     else if (change < 0.36) this.#cutFile();
     // A new process asks the leader as soon as it has read everything.
     this.#changedMs = this.time.nowMs;
-    // A process that was killed before it could say so may have recorded a day as restored.
+    // A process that was killed before it logged `Restored` may have recorded the day as restored.
     const { restoring = '' } = this;
     if (this.record?.shortened.includes(restoring) === false) this.cutFiles.delete(restoring);
     const [cut] = this.cutFiles.keys();
@@ -80,8 +80,8 @@ export class ArchiveWorld extends World<ArchiveProcess> {
       [6, 'messages expire', () => this.#expire()],
       [2, 'messages are removed', () => this.#removeSome()],
       [4, 'a deposed leader answers', () => this.#depose()],
-      [4, 'it steps down', () => this.#stepDown()],
-      [3, 'views come twice', () => this.#publishAgain()],
+      [4, 'the deposed leader steps down', () => this.#stepDown()],
+      [3, 'views are published twice', () => this.#publishAgain()],
       [4, 'the servers lose messages', () => this.#lose()],
       [1, 'the stream is created again', () => this.#recreate()],
     ];
@@ -89,7 +89,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
 
   protected sendFew(): void {
     this.#publish(3);
-    // A stream of months isn't read again in seconds.
+    // Otherwise the stream would grow for months, and couldn't be read again in seconds.
     if (this.isQuietSite && this.random.chance(0.3)) this.#expire();
   }
 
@@ -202,7 +202,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     });
   }
 
-  /** A server that was paused goes on as the leader, without some messages in the middle. */
+  /** Lets a server lead that was paused, and that lacks some messages in the middle. */
   #depose(): void {
     const { stream, random, record } = this;
     if (this.hasLost || stream.last - stream.first < 3) return;
@@ -218,7 +218,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     const { stream, time } = this;
     if (stream.hidden.size === 0) return;
     stream.hidden.clear();
-    // The archive asks for them within a minute.
+    // The archive asks for the hidden messages within a minute.
     this.#touch(time.nowMs + MINUTE_MS);
   }
 
@@ -246,7 +246,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     ledger.note(`- ${name} is cut to ${inode.size} bytes`);
   }
 
-  /** Loses the last messages. Some may come again, and others may take their place. */
+  /** Loses the last messages. Some may be published again, and others may take their place. */
   #lose(): void {
     const { stream, random, ledger } = this;
     const last = stream.last - random.below(25);

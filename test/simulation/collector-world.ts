@@ -31,7 +31,10 @@ export class CollectorWorld extends World<Process> {
     await this.time.advance(random.pick([0, 1, 3, 10, 50]));
   }
 
-  /** The rest of a cut line goes into a moved file, but not into one that was cut off. */
+  /**
+   * Checks that the rest of a cut line goes into a moved file, but not into a file that was cut
+   * off.
+   */
   async #changeHalfLine(how: 'moved' | 'cut'): Promise<void> {
     const { ledger, operator, process, random, time } = this;
     this.clear(random.chance(0.7) ? random.below(1_000) : UNLIMITED);

@@ -97,7 +97,7 @@ export class Ledger {
     return place !== undefined || wasMoved === true;
   }
 
-  /** Records that the operator cut a file short. Its views are excused until it is restored. */
+  /** Records that the operator cut a file short. Its views may be missing until it is restored. */
   cut(inode: Inode): void {
     const content = this.#contentOf(inode);
     for (let n = content.lines.at(-1); n !== undefined; n = content.lines.at(-1)) {
@@ -105,7 +105,7 @@ export class Ledger {
       const { inode: where, end } = sent.place ?? { end: 0 };
       if (where === inode && end <= inode.size) break;
       content.lines.pop();
-      // An archive has written it again, to another file.
+      // An archive has written the view again, to another file.
       if (where !== inode) continue;
       delete sent.place;
       sent.wasMoved = true;
@@ -208,7 +208,7 @@ export class Ledger {
         // NULs may have replaced a line that wasn't synced.
         if (where === inode && end <= size && inode.bytes[end - 1] === NEWLINE) break;
         content.lines.pop();
-        // An archive has written it again, to another file.
+        // An archive has written the view again, to another file.
         if (where !== inode) continue;
         delete sent.place;
         this.check(!sent.isAcknowledged, `view ${n} was acknowledged, but a power cut lost it`);

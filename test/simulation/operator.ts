@@ -46,7 +46,7 @@ export class Operator {
     this.note(`${name} is a ${kind}`);
   }
 
-  /** Packs a past day; gzip -k leaves the file. */
+  /** Packs a past day. Half of the time the file stays, as with `gzip -k`. */
   pack(): void {
     const { disk, random, time } = this.#world;
     const today = dayOf(time.wallMs());

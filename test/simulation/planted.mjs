@@ -2,8 +2,8 @@
 //
 //   node test/simulation/planted.mjs [a part of a fault's name] [a directory: test/replay]
 //
-// A fault is planted while the simulation is bundled; no file is changed. SIM_SEEDS seeds are tried.
-// The directory has the list, and the simulation in simulate.ts.
+// Plants a fault while it bundles the simulation, and changes no file. Tries SIM_SEEDS seeds. The
+// directory has the list of faults, and the simulation in simulate.ts.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -7,10 +7,10 @@ import { DATA, type Inode } from './disk.ts';
 import { SimulatedProcess } from './simulated-process.ts';
 import { WEATHERS } from './syscalls.ts';
 
-/** A view may wait for the step before its own, and for its own: 10 s each. */
+/** A view may wait 10 s for the current step of the store, and 10 s for the step that writes it. */
 const STUCK_MS = 9_999;
 const ANSWER_MS_MAX = 21_500;
-/** This long after the last fault or change, everything must work. */
+/** The time after the last fault or change at which everything must work again. */
 const CALM_MS = 5_000;
 const CLOSE_MS = 5_000;
 const LISTED = '1';
@@ -63,7 +63,7 @@ export class Process extends SimulatedProcess {
     return true;
   }
 
-  /** The view file that is open; its path may name another file. */
+  /** The view file that is open, even if its path now names another file. */
   get viewFile(): Inode | undefined {
     return this.syscalls.openFiles.find(({ name }) => name.startsWith('views-'));
   }

@@ -6,12 +6,12 @@ import type { World } from './world.ts';
 const KINDS = ['views', 'refused'] as const;
 const FILE = /^(views|refused)-(\d{4}-\d\d-\d\d)\.ndjson(?:\.gz|(?<=^refused.*)\.replayed)?$/;
 
-/** A day of a kind, and when something last happened to it. */
+/** For each kind of file, a day and the time of its last event. */
 type Dated = Record<FilePart, { readonly day: string; readonly atMs: number }>;
 
 /**
- * Checks retention for the site's owner while one process runs: it removes no view before its time,
- * and one day of any backlog in each hour without faults.
+ * Checks what retention promises the site's owner while one process runs: it removes no view too
+ * early, and in each hour without faults one overdue day.
  */
 export class Removals {
   readonly #world: World;
@@ -23,7 +23,9 @@ export class Removals {
   readonly #used = new Map<string, number>();
   /** When retention last listed the directory. */
   #listedMs = 0;
-  /** The hour of the last check, when that was, and the oldest day that had to go then. */
+  /**
+   * The hour and the time of the last check, and the oldest day of each kind that was overdue then.
+   */
   #checked = { hour: -1, atMs: 0, due: {} as Partial<Record<FilePart, string | undefined>> };
 
   constructor(world: World) {
@@ -73,7 +75,7 @@ export class Removals {
     const hasPassed = (since: Dated): boolean => time.nowMs - since[kind].atMs >= HOUR_MS;
     check(this.#removed[kind].day === day || hasPassed(this.#removed), 'within an hour');
     this.#removed[kind] = { day, atMs: time.nowMs };
-    // The operator can change everything after retention has looked.
+    // The operator can change everything after retention has listed the directory.
     if (this.#listedMs <= ledger.operatorMs) return;
     check(this.#ageMs(kind, day) >= 0, 'which is younger than promised');
     check(day !== this.daysOf(kind).at(-1), 'the newest');
@@ -83,7 +85,7 @@ export class Removals {
     check(this.#closed[kind].day !== day || hasPassed(this.#closed), 'which was open just now');
   }
 
-  /** Checks that the hour since the last check took a day away, if one had to go. */
+  /** Checks that retention has removed a day since the last check, if one was overdue. */
   checkHour(): void {
     const { ledger, time, process } = this.#world;
     const { hour, atMs, due } = this.#checked;
@@ -107,7 +109,7 @@ export class Removals {
   async check(): Promise<void> {
     const { ledger, time } = this.#world;
     const overdue = KINDS.map((kind) => [kind, this.#overdue(kind)] as const);
-    // Two more hours, for a day that was in use.
+    // Adds two hours for a day that was in use.
     for (let hours = 2 + Math.max(...overdue.map(([, days]) => days.length)); hours > 0; hours--) {
       await time.suspend(1.02 * HOUR_MS);
       await time.advance(50);

@@ -33,7 +33,7 @@ export async function simulateAll(first: number, count: number): Promise<void> {
     total.sent += sent;
     total.stored += stored;
   }
-  // Otherwise the disk was so bad that nothing was tried.
+  // If fewer views are stored, the disk has so many faults that the run tests too little.
   if (total.stored < total.sent / 2) throw new Error(`too few views: ${JSON.stringify(total)}`);
 }
 

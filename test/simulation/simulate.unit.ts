@@ -7,8 +7,8 @@
 //   node test/simulation/planted.mjs                                          finds planted faults
 //
 // `world.ts`: what happens, to collectors (`collector-world.ts`) and to archives (`archive-world.ts`).
-// `process.ts`, `archive-process.ts`: one life of each. `disk.ts`, `syscalls.ts`: what a disk does and
-// keeps. `time.ts`: timers and clocks. `ledger.ts`, `removals.ts`: what must hold.
+// `process.ts`, `archive-process.ts`: one process of each. `disk.ts`, `syscalls.ts`: what a disk
+// does and keeps. `time.ts`: timers and clocks. `ledger.ts`, `removals.ts`: what must hold.
 import { expect, test } from 'vitest';
 import { simulate, simulateAll } from './simulate.ts';
 
@@ -23,13 +23,13 @@ if (ONLY === undefined) {
     () => simulateAll(1, Number(process.env['SIM_SEEDS'] ?? 300)),
   );
 
-  test('a seed is the same run every time', async () => {
+  test('a seed leads to the same run every time', async () => {
     for (const seed of [1, 2, 3, 4, 5]) {
       expect((await simulate(seed)).trace).toEqual((await simulate(seed)).trace);
     }
   });
 } else {
-  test('the seed in SIM_SEED', async () => {
+  test('the run of SIM_SEED violates no check', async () => {
     const { trace, violation } = await simulate(Number(ONLY));
     console.log(trace.join('\n'));
     expect(violation).toBeUndefined();

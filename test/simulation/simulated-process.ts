@@ -24,7 +24,7 @@ export abstract class SimulatedProcess {
   readonly removals: Removals;
   protected readonly world: World;
   protected readonly log: Log;
-  /** How the process ended without being stopped. */
+  /** How the process ended, unless it was killed. */
   protected outcome: string | undefined;
 
   constructor(world: World) {

@@ -43,7 +43,7 @@ const TRANSIENT: Partial<Record<Operation, readonly string[]>> = {
 
 function errnoError(code: string, operation: string): Error {
   const { stackTraceLimit } = Error;
-  // Creating a stack trace takes longer than everything else.
+  // Creating a stack trace would take longer than everything else.
   Error.stackTraceLimit = 0;
   const error = Object.assign(new Error(`${code}: simulated, ${operation}`), { code });
   Error.stackTraceLimit = stackTraceLimit;
@@ -67,7 +67,7 @@ export class Syscalls {
   failedName = '';
   /** Errors that the process got, except EINTR and EAGAIN. */
   errors = 0;
-  /** How many operations the process lives for. */
+  /** The number of operations after which the process is killed. */
   operationsLeft = Infinity;
   readonly #world: World;
   readonly #removals: Removals;
@@ -212,7 +212,7 @@ export class Syscalls {
     throw errnoError(typeof on === 'string' ? 'ENOENT' : 'EBADF', operation);
   }
 
-  /** Returns whether this is the next record of an archive, the one file that is ever replaced. */
+  /** Returns whether this is the next record of an archive, the only file that viewlog replaces. */
   #isDraft(path: string): boolean {
     return this.#world.isArchive && path === `${archiveRecordOf(DATA)}.new`;
   }
@@ -240,7 +240,7 @@ export class Syscalls {
   #write(part: Part, fd: number, bytes: Uint8Array): number {
     const { disk, ledger, random } = this.#world;
     const { inode, isSynchronous } = this.#open.get(fd)!;
-    // Such a write syncs its own bytes, not the earlier bytes that another process left.
+    // A synchronous write syncs its own bytes, not those that another process left before.
     const syncs = isSynchronous && inode.durableBytes === inode.size;
     const { busy, failures, short } = this.weather;
     if (random.chance(busy)) throw errnoError(random.pick(['EINTR', 'EAGAIN']), 'write');

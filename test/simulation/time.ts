@@ -12,7 +12,7 @@ interface Timer {
   readonly everyMs?: number | undefined;
   /** A timer of the simulated process, which ends with it. */
   readonly ofProcess: boolean;
-  /** True: it settles no promise. */
+  /** True: the timer settles no promise. */
   readonly isSilent: boolean;
   unref(): Timer;
 }
@@ -25,7 +25,7 @@ const settled = (): Promise<void> => new Promise((resolve) => process.nextTick(r
 export class SimulatedTime {
   /** Milliseconds since the simulation began; never goes back. */
   nowMs = 0;
-  /** The last time at which the process couldn't run for a while. */
+  /** When the process last began to run again after a time in which it couldn't. */
   resumedMs = 0;
   /** How often more than an hour passed in one step: hourly work was then done only once. */
   hours = 0;
@@ -71,7 +71,10 @@ export class SimulatedTime {
     this.nowMs = Math.max(this.nowMs, endMs);
   }
 
-  /** Runs timers until the condition holds, or the time is over. Returns whether it holds. */
+  /**
+   * Runs timers until the condition holds or the time has passed. Returns whether the condition
+   * holds.
+   */
   async runUntil(condition: () => boolean, ms: number): Promise<boolean> {
     const endMs = this.nowMs + ms;
     await settled();

@@ -29,7 +29,7 @@ const settingsFrom = (random: Random, isArchive: boolean, isQuietSite: boolean) 
   } as const;
 };
 
-/** One data directory, its operator, and the processes that live on it one after the other. */
+/** One data directory, its operator, and the processes that use it one after the other. */
 export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
   readonly random: Random;
   /** True: its processes archive a stream. False: they collect views. */
@@ -87,7 +87,7 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
     return this.process.hasEnded || this.ledger.violation !== undefined;
   }
 
-  /** Days with few views, on a machine that sleeps most of the time. */
+  /** Lets days pass with few views, on a machine that sleeps most of the time. */
   async #passDays(): Promise<void> {
     this.clear(UNLIMITED);
     for (let days = this.random.below(30); days > 0 && !this.#isOver; days--) {
@@ -118,9 +118,9 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
   }
 
   protected abstract newProcess(isAtPeace: boolean): P;
-  /** A few views arrive. */
+  /** Sends a few views. */
   protected abstract sendFew(): void;
-  /** Any number of views arrive, and time passes. */
+  /** Sends any number of views, and lets time pass. */
   protected abstract burst(): Promise<void>;
 
   /** The events that can happen to a process. */
@@ -202,7 +202,7 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
     this.setSpace(this.random.pick([0, this.random.below(3000), 1_500_000]));
   }
 
-  /** The rest of a cut line is written in several pieces. */
+  /** Frees a few bytes at a time, so that the rest of a cut line is written in several pieces. */
   async #dribble(): Promise<void> {
     this.clear(this.random.below(200));
     await this.burst();
