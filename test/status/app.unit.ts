@@ -40,7 +40,7 @@ const SERVICE: Service = {
   pages: { '/': (context) => context.text('a page') },
 };
 
-it('a fault in the status ends only its request, and is logged once', async () => {
+it('an error in the status fails only its request, and is logged once', async () => {
   const log = memoryLog();
   const keepDays = { views: 0, refused: 14 };
   const installation = () => ({ ...INSTALLATION, data: undefined });
@@ -96,7 +96,7 @@ describe('the status server answers', () => {
     }
   });
 
-  it('on other addresses only with the token, except for its health without reasons', async () => {
+  it('on other addresses only with the token, except for /healthz and for /readyz without reasons', async () => {
     const ask = asking(SERVICE, { host: '0.0.0.0', token: TOKEN });
     const statusOf = async (authorization: string) =>
       (await ask('/metrics', { authorization, host: 'any.example' })).status;
@@ -120,7 +120,7 @@ describe('the status server answers', () => {
     expect((await ask('/metrics', other)).status).toBe(403);
   });
 
-  it('to GET and HEAD, with headers that let a browser only show the page', async () => {
+  it('only to GET and HEAD, with headers that let a browser only show the page', async () => {
     const ask = asking(SERVICE);
     const page = await ask('/');
     const policy = page.headers.get('content-security-policy');
@@ -149,7 +149,7 @@ describe('/arriving', () => {
     };
   };
 
-  it('is 503 with the headline at 20 refused requests per hour, of all projects or one', async () => {
+  it('answers 503 with the headline from 20 refused requests per hour on, for all projects or one', async () => {
     const scene = new Scene([{ id: '1', name: 'Aurora' }, { id: '2' }]);
     const ask = arriving(scene);
     expect(await ask()).toStrictEqual([200, 'Waiting for the first view']);
@@ -162,14 +162,14 @@ describe('/arriving', () => {
     expect(await ask('?project=1')).toStrictEqual([503, refused]);
     expect(await ask('?project=2')).toStrictEqual([200, 'Views are arriving: 1 of 1 project']);
     expect(await ask('?project=3')).toStrictEqual([404, "That project isn't listed."]);
-    // Amber: more than one in ten.
+    // The headline is amber while more than one in ten is refused.
     scene.accept(60, '1', 0);
     expect((await ask())[0]).toBe(503);
     scene.accept(200, '1', 0);
     expect(await ask()).toStrictEqual([200, expect.stringContaining('Views are arriving')]);
   });
 
-  it('is 503 if requests that name no project fail, but not for one project', async () => {
+  it('answers 503 if requests that name no project fail, but not if asked about one project', async () => {
     const scene = new Scene([{ id: '1' }]);
     scene.refuse(20, { code: 'malformed-json' });
     const ask = arriving(scene);
@@ -180,7 +180,7 @@ describe('/arriving', () => {
     expect((await ask('?project=1'))[0]).toBe(200);
   });
 
-  it('is 503 if nothing can be stored, or if a project is silent', async () => {
+  it('answers 503 if no view can be stored, or if a project is silent', async () => {
     const scene = new Scene([{ id: '1', name: 'Aurora' }, { id: '2' }], NOON - 48 * HOUR_MS);
     const ask = arriving(scene);
     scene.nowMs = NOON - 26 * HOUR_MS;
@@ -193,7 +193,7 @@ describe('/arriving', () => {
     expect(await ask('?project=2')).toStrictEqual([503, full]);
   });
 
-  it('needs the token where the page does', async () => {
+  it('requires the token if the status page requires it', async () => {
     const source = { keepDays, installation, snapshot: broken };
     const ask = asking(collectorStatus(source), { host: '0.0.0.0', token: TOKEN });
     expect([(await ask('/arriving')).status, (await ask('/')).status]).toStrictEqual([401, 401]);
@@ -201,16 +201,28 @@ describe('/arriving', () => {
 });
 
 it.each([
-  ['from the file', '0.0.0.0', 'token', undefined, TOKEN],
-  ['from the environment', '0.0.0.0', undefined, TOKEN, TOKEN],
-  ['none on loopback', '127.0.0.1', undefined, undefined, undefined],
-  ['none elsewhere', '0.0.0.0', undefined, undefined, /^--status 0\.0\.0\.0 isn't loopback/],
-  ['an empty variable on loopback', '127.0.0.1', undefined, '', undefined],
-  ['an empty variable elsewhere', '0.0.0.0', undefined, '', /isn't loopback/],
-  ['too short', '0.0.0.0', undefined, 'x'.repeat(15), /at least 16 characters/],
-  ['with spaces', '0.0.0.0', undefined, 'correct horse battery staple', /printable ASCII/],
-  ['a missing file', '0.0.0.0', 'none', undefined, /^Can't read --status-token-file "/],
-])('the status token: %s', async (_, host, file, env, expected) => {
+  ['is read from the file', '0.0.0.0', 'token', undefined, TOKEN],
+  ['is read from the environment', '0.0.0.0', undefined, TOKEN, TOKEN],
+  ['may be missing on loopback', '127.0.0.1', undefined, undefined, undefined],
+  [
+    'must be given on other addresses',
+    '0.0.0.0',
+    undefined,
+    undefined,
+    /^--status 0\.0\.0\.0 isn't loopback/,
+  ],
+  ['may be an empty variable on loopback', '127.0.0.1', undefined, '', undefined],
+  ["can't be an empty variable on other addresses", '0.0.0.0', undefined, '', /isn't loopback/],
+  [
+    "can't be shorter than 16 characters",
+    '0.0.0.0',
+    undefined,
+    'x'.repeat(15),
+    /at least 16 characters/,
+  ],
+  ["can't contain spaces", '0.0.0.0', undefined, 'correct horse battery staple', /printable ASCII/],
+  ["can't be in a missing file", '0.0.0.0', 'none', undefined, /^Can't read --status-token-file "/],
+])('the status token %s', async (_, host, file, env, expected) => {
   const dir = tempDir();
   writeFileSync(join(dir, 'token'), `${TOKEN}\n`);
   const options = { status: { host }, 'status-token-file': file && join(dir, file) };
@@ -221,7 +233,7 @@ it.each([
   expect(error.message).not.toContain(env || TOKEN);
 });
 
-it("an archive's page is text, and its health has the reasons", async () => {
+it("an archive's status page is text, and its /readyz has the reasons", async () => {
   const facts = { sequence: 7, unreadable: 'the stream is gone', warnings: ['It is old'] };
   const shortened: string[] = [];
   const state = { ...facts, shortened } as unknown as ArchiveState;
@@ -239,7 +251,7 @@ it("an archive's page is text, and its health has the reasons", async () => {
   expect(await get('/', 'n1:4222')).toMatch(/^Warning: +It is old$/m);
 });
 
-it('a collector is unready if nothing can be stored, and warns about a stream whose servers are behind', () => {
+it("a collector isn't ready if no view can be stored, and warns about a stream whose servers are behind", () => {
   const seen = { messages: 7, bytes: 700, leader: 'n1', replicas: 3, lagging: ['n2'] };
   const stream = { name: 'VIEWS', warnings: ['It drops views'], seen };
   const none = 'No project is active, so every view is refused';
@@ -257,7 +269,7 @@ it('a collector is unready if nothing can be stored, and warns about a stream wh
   });
 });
 
-it('a collector logs the start of each cause, with its fix, and its end, at most once per hour', () => {
+it('a collector logs the start of each cause of refusals, with its fix, and its end, at most once per hour', () => {
   const log = memoryLog();
   const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
   const closed = { id: '1', name: 'Aurora', origins: ['https://a.example'] };
@@ -290,8 +302,8 @@ it('a collector logs the start of each cause, with its fix, and its end, at most
   expect(refuse()).toStrictEqual([]);
   scene.nowMs = NOON + HOUR_MS + 60_000;
   expect(refuse()).toHaveLength(1);
-  // A second cause begins, and the first one ends. The absence of views doesn't count as accepted
-  // again.
+  // A second cause begins, and the first cause ends. An hour without views doesn't count as
+  // "accepted again".
   scene.nowMs += HOUR_MS;
   scene.list({ id: '1', name: 'Aurora' });
   scene.accept();
@@ -337,7 +349,7 @@ describe('the log of refusals that end within a minute', () => {
     return { scene, look, burst };
   };
 
-  it('has a line for their start and one for their end, once', () => {
+  it('has one line for their start and one for their end', () => {
     const { scene, look, burst } = open();
     burst();
     scene.accept(70);
@@ -371,7 +383,7 @@ describe('the log of refusals that end within a minute', () => {
     expect(look()).toStrictEqual([]);
   });
 
-  it("doesn't call views accepted again whose origin nobody has added", () => {
+  it("doesn't say that views are accepted again if nobody has added their origin", () => {
     const { scene, look } = open();
     scene.refuse(9, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
     expect(look()).toHaveLength(1);

@@ -36,7 +36,7 @@ describe('a timeline', () => {
 });
 
 describe('counts', () => {
-  it('stay bounded, whatever unknown senders send, and keep an id that sends often', () => {
+  it('stay bounded, whatever unknown senders send, and keep an unlisted id that sends often', () => {
     const ids = Array.from({ length: 400 }, (_, i) => ({ id: String(i + 1) }));
     const scene = new Scene(ids);
     const refuse = (project: string, i: number): void => {
@@ -44,7 +44,7 @@ describe('counts', () => {
     };
     for (let i = 0; i < 20; i++) refuse('1', i);
     expect(scene.counts.activityOf('1').reasons.size).toBe(9);
-    // No refusal is left out, and the latest origin is named.
+    // The page counts every refusal, and names the latest origin.
     expect(scene.text()).toContain('Project 1: all 20 views of the last hour refused');
     expect(scene.text()).toContain(
       '12 views in 24 hours, the latest at 2026-11-22 14:00 UTC from https://19.example',
@@ -62,7 +62,7 @@ describe('counts', () => {
     expect(scene.counts.received).toBe(8_022);
   });
 
-  it('say since when views are refused, after an hour without a refusal', () => {
+  it('give the start of refusals as the first refusal after an hour without any', () => {
     const scene = new Scene([{ id: '1' }]);
     const refuse = (minutes: number): number => {
       scene.nowMs = NOON + minutes * MINUTE_MS;
@@ -72,7 +72,7 @@ describe('counts', () => {
     expect([0, 50, 100, 160, 200].map(refuse)).toStrictEqual([0, 0, 0, 160, 160]);
   });
 
-  it('include a refused replay in the metrics only, because no page has sent it now', () => {
+  it('include a refused replay only in the metrics, because no page sent that request', () => {
     const scene = new Scene([{ id: '1' }]);
     const before = scene.text();
     scene.counts.refusedAgain(refusal('origin-not-allowed', 'x', { project: '1' }));
@@ -81,7 +81,7 @@ describe('counts', () => {
     expect([latestRefused, scene.text()]).toStrictEqual([[], before]);
   });
 
-  it('cut the texts of unknown senders', () => {
+  it('shorten the texts of unknown senders', () => {
     const scene = new Scene([{ id: '1' }]);
     const issue = { field: 'x', message: 'x', expected: 'x', received: 'x' };
     const issues = Array.from({ length: 50 }, () => issue);
@@ -130,12 +130,12 @@ describe('saved counts', () => {
     const { projects, total, unlisted } = scene.model();
     expect(again.model()).toMatchObject({ projects, total, unlisted, latestAccepted: [] });
     expect([unlisted.length, again.counts.received]).toStrictEqual([1, 0]);
-    // The clock was set back.
+    // Sets the clock back.
     scene.nowMs = NOON - HOUR_MS;
     expect((await reopened(dir, scene)).again.counts.sinceMs).toBe(scene.nowMs);
   });
 
-  it('say why a view was not stored, in a form that earlier builds read too', async () => {
+  it('say why a view was not stored, in a form that earlier builds can read', async () => {
     const dir = tempDir();
     const scene = new Scene([{ id: '1' }]);
     scene.counts.refused(refusal('invalid-view', 'x', { project: '1' }), undefined)('full');
@@ -147,10 +147,10 @@ describe('saved counts', () => {
   });
 
   it.each([
-    ['no list of projects', /"projects":/, '"sites":'],
-    ['an unknown code', /"code":"invalid-view"/, '"code":"valid-view"'],
-    ['no JSON', /^\{/, ''],
-  ])('with %s are ignored with a warning', async (_, part, odd) => {
+    ['lack the list of projects', /"projects":/, '"sites":'],
+    ['contain an unknown code', /"code":"invalid-view"/, '"code":"valid-view"'],
+    ["aren't JSON", /^\{/, ''],
+  ])('that %s are ignored with a warning', async (_, part, odd) => {
     const dir = tempDir();
     const scene = new Scene([{ id: '1' }]);
     scene.accept();

@@ -13,8 +13,8 @@ import { headlineOf } from '../../src/status/words.ts';
 import { Random } from '../simulation/random.ts';
 import { NOON, Scene } from '../support/status-scene.ts';
 
-// The status page of random days. The operator's view of them is worked out here from the requests
-// alone, without code of the judgement. STATUS_SEED repeats a run.
+// Compares the status page on random days with what an operator can tell from the requests alone,
+// without the code under test. STATUS_SEED repeats a run.
 
 const OLD = 'https://old.example';
 const NEW = 'https://new.example';
@@ -27,7 +27,7 @@ type Cause = 'origin-not-allowed' | 'rate-limited' | 'invalid-view' | 'malformed
 interface Sent {
   readonly atMs: number;
   readonly project: string;
-  /** The reason for the refusal, if it was refused. */
+  /** The reason for the refusal, if the view was refused. */
   readonly cause?: Cause | undefined;
   fate?: 'stored' | 'lost' | 'resent';
 }
@@ -39,7 +39,7 @@ interface Site {
   readonly perMinute: number;
   /** When the site stops sending and starts again. */
   readonly pausedMs: readonly [number, number];
-  /** When the cause begins, and when it is removed. */
+  /** When the cause begins, and when somebody removes it. */
   readonly brokenMs: readonly [number, number];
   /** One in this many views of a broken page is refused. */
   readonly every: number;
@@ -101,7 +101,7 @@ class World {
     const { nowMs } = scene;
     const wasOut = this.isOut;
     this.isOut = within(nowMs, this.outMs);
-    // Yesterday's views matter only for silence.
+    // Yesterday's views matter only for the state `silent`.
     const isEarly = nowMs < this.endMs - LOOKED_AT_MS - HOUR_MS;
     const stepMs = isEarly ? MINUTE_MS : STEP_MS;
     scene.nowMs += stepMs;
@@ -125,7 +125,7 @@ class World {
     const { id, cause, every, brokenMs } = site;
     const project = scene.projects.find(id)!;
     const isFaulty = isBroken && site.count++ % every === 0;
-    // The new address is tried for a while, beside the old one.
+    // At first, some views come from the new address.
     const origin = isFaulty && atMs - brokenMs[0] < NEW_MS ? NEW : OLD;
     let why: Cause | undefined;
     if (cause === 'origin-not-allowed') why = project.allowsOrigin(origin) ? undefined : cause;
@@ -172,7 +172,7 @@ class World {
 const within = (ms: number, [from, to]: readonly [number, number]): boolean =>
   ms >= from && ms < to;
 
-/** Returns the operator's objections to the page. */
+/** Returns what an operator could object to on the page. */
 function objections(world: World, model: StatusModel): string[] {
   const { scene, sent, startMs, outMs } = world;
   const { nowMs } = scene;
@@ -207,7 +207,7 @@ function objections(world: World, model: StatusModel): string[] {
     object(isOn && isStated && colour === 'green', `never fixed: ${all}`);
     object(refused === 0 && isOpen && row?.state !== 'silent', `none: ${all}`);
     object(colour === 'red' && accepted > 0, `not all: ${all}`);
-    // After a minute of accepted views, and enough of them.
+    // The page must say `fixed` after a minute of accepted views, if there were enough.
     const since = sent.filter(
       ({ atMs, project }) => atMs >= brokenMs[1] && (isUnreadable || project === id),
     );
@@ -270,7 +270,7 @@ function objectionsTo({ sample, remedy, fate, lastDay }: JudgedReason, site: Sit
   }
   const busiest = Math.max(0, ...minutes.values());
   if (advised === undefined) {
-    // The rate is known at the latest after a whole minute of views.
+    // The page must know the rate after a whole minute of views.
     const isKnown =
       (minutes.get(minute - 1) ?? 0) > limit && (minutes.get(minute - 2) ?? 0) > limit;
     if (isKnown) said.push(`no limit advised, though ${busiest} were sent in a minute`);
@@ -282,13 +282,13 @@ function objectionsTo({ sample, remedy, fate, lastDay }: JudgedReason, site: Sit
 
 const seeds = process.env['STATUS_SEED'] ?? Array.from({ length: 12 }, (_, i) => String(i));
 
-it.each([seeds].flat())('tells the operator what is true, seed %s', (seed) => {
+it.each([seeds].flat())('the status page tells the operator only what is true: seed %s', (seed) => {
   const world = new World(Number(seed));
   const { scene, random } = world;
   while (scene.nowMs < world.endMs) {
     world.step();
     if (random.chance(0.001)) world.replay();
-    // The page isn't read while the collector is away.
+    // The operator can't read the page while the collector doesn't run.
     const isLate = scene.nowMs > world.endMs - LOOKED_AT_MS;
     if (world.isOut || !isLate || !random.chance(0.02)) continue;
     const said = objections(world, scene.model());

@@ -9,7 +9,7 @@ import { startWatched, sumOf, type Watched } from '../support/status.ts';
 import { dataDirectory, PROJECTS, run, until } from '../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 
-// The status server from outside. Every runtime must pass the same tests.
+// Tests the status server over HTTP. Every runtime must pass the same tests.
 
 const PROMTOOL = '/usr/bin/promtool';
 const TOKEN = 'correct-horse-battery-staple';
@@ -39,7 +39,7 @@ const outcomes = (viewlog: Watched, i: number): [number, Promise<Response>][] =>
 ];
 
 describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name', (runtime) => {
-  it("counts the same as the clients' answers and the files, even under load", async () => {
+  it("counts as many views as the clients' answers and the files show, even under load", async () => {
     const viewlog = await startWatched({ runtime });
     for (let i = 0; i < 50; i += 10) {
       const sent = Array.from({ length: 10 }, (_, k) => outcomes(viewlog, i + k)).flat();
@@ -49,7 +49,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name',
       expect(metrics['viewlog_views_received_total']).toBe(accepted + refused);
       for (const [status, answer] of sent) expect((await answer).status).toBe(status);
     }
-    // The project may send two views per minute.
+    // The project's limit is two views per minute.
     for (let i = 0; i < 4; i++) await viewlog.post({ ...MINIMAL_VIEW, p: '1000004' });
     // The connection of a body that was refused unread stays open for a moment.
     await until(async () => (await viewlog.metrics())['viewlog_queue_bytes'] === 0);
@@ -69,7 +69,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name',
     const lines = viewlog.lines();
     expect(lines).toHaveLength(52);
     expect(metrics['viewlog_written_bytes_total']).toBe(lines.join('\n').length + 1);
-    // Fifty ids were made up, and none of them became a label.
+    // None of the 50 made-up ids has become a label.
     const projects = Object.keys(metrics).filter((series) => series.includes('{project='));
     expect(projects).toHaveLength(PROJECTS.projects.length);
     if (!isHere(PROMTOOL)) return;
@@ -77,7 +77,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name',
     expect(execFileSync(PROMTOOL, ['check', 'metrics'], { input, encoding: 'utf8' })).toBe('');
   });
 
-  it('is ready with a faulty projects file, and not from SIGUSR2 to the end', async () => {
+  it('is ready with a faulty projects file, but not ready from SIGUSR2 until the process ends', async () => {
     const viewlog = await startWatched({ runtime });
     const ready = { status: 'ready', reasons: [], warnings: [] };
     expect(await readiness(viewlog)).toStrictEqual([200, ready]);
@@ -98,7 +98,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name',
     expect((await ended).code).toBe(0);
   });
 
-  it('answers requests without a Host, or with an odd one, and shows and logs no stack', async () => {
+  it('answers requests without a Host or with an invalid Host, and shows and logs no stack trace', async () => {
     const viewlog = await startWatched({ runtime });
     const said = viewlog.stderr();
     const odd = ['a b<>"', '[', 'localhost:x', '\u00e9\u00ff', 'a/b', 'a?b', '%'];
@@ -123,7 +123,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name',
     expect(viewlog.stderr()).toBe(said);
   });
 
-  it('shows its pages; beyond loopback, only with the token', async () => {
+  it('serves its pages on other addresses than loopback, but only with the token', async () => {
     const data = dataDirectory();
     const file = join(data, 'status-token');
     writeFileSync(file, TOKEN);
@@ -148,13 +148,13 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name',
   });
 });
 
-it('serve refuses one address for both servers', async () => {
+it('serve refuses the same port for both servers', async () => {
   const { code, stderr } = await run(['serve', '--port=8', '--status=127.0.0.1:8']);
   const told = 'error: --port and --status are both 8; choose another port for one of them\n';
   expect([code, stderr]).toStrictEqual([78, told]);
 });
 
-it('serve names an address in use, and the flag that chooses another', async () => {
+it('serve names an address that is in use, and the flag that chooses another address', async () => {
   const { statusPort } = await startWatched();
   const { code, stderr } = await run(['serve', '--port=0', `--status=127.0.0.1:${statusPort}`]);
   expect([code, stderr]).toStrictEqual([
@@ -167,7 +167,7 @@ it('serve names an address in use, and the flag that chooses another', async () 
   ]);
 });
 
-it('on Node, the status server accepts 64 connections, and waits ten seconds or a little more for a head', async () => {
+it('on Node, the status server accepts 64 connections, and waits a little more than ten seconds for a head', async () => {
   const { statusPort, statusUrl } = await startWatched();
   /** Opens connections that send half a head; returns how many are open later. */
   async function halfHeads(count: number, ms: number): Promise<number> {

@@ -18,9 +18,9 @@ function look(sizes: Readonly<Record<string, number>>, keepDays = NO_DAYS) {
 
 it.each([
   ['before the first complete day', { 'views-2026-11-21.ndjson': 50 }, undefined],
-  ['after one', { 'views-2026-11-20.ndjson': 50, 'views-2026-11-21.ndjson': 30 }, 30],
+  ['after one complete day', { 'views-2026-11-20.ndjson': 50, 'views-2026-11-21.ndjson': 30 }, 30],
   [
-    'after many, by the last seven',
+    'after ten complete days, from the last seven',
     Object.fromEntries(
       Array.from({ length: 10 }, (_, i) => [`views-2026-11-${13 + i}.ndjson`, i < 2 ? 999 : i]),
     ),
@@ -43,7 +43,7 @@ it('lookAround finds the file system, the days of the files, and the overdue fil
   });
 });
 
-it("lookAround finds a directory that is no longer the account's", async () => {
+it('lookAround finds a directory that no longer belongs to the account', async () => {
   const dir = tempDir();
   const { uid, gid } = statSync(dir);
   const lookAs = (owner: number) => {
@@ -61,7 +61,7 @@ it("lookAround finds a directory that is no longer the account's", async () => {
 });
 
 it.skipIf(process.getuid?.() !== 0)(
-  "lookAround finds files that aren't the new owner's",
+  "lookAround finds files that don't belong to the new owner",
   async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'projects.json'), '');
@@ -73,7 +73,7 @@ it.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-it('lookAround tolerates a missing directory', async () => {
+it('lookAround finds no files in a missing directory', async () => {
   const seen = await lookAround(join(tempDir(), 'gone'), NO_DAYS, NOON);
   expect(seen).toMatchObject({ refusedDays: [], overdue: [], bytesPerDay: undefined });
 });

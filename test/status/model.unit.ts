@@ -9,7 +9,7 @@ import type { Dropped } from '../../src/store/store.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
 import { NOON, Scene } from '../support/status-scene.ts';
 
-// The status page in the middle of the night: from the counts to the text.
+// Tests the status page from the counts to its text, one situation per test.
 
 const DAY = '2026-11-22';
 const refusedDays = ['2026-11-21', DAY, '2026-11-23'];
@@ -34,8 +34,8 @@ function sceneOf(around: Scene['around'] = {}): Scene {
   return scene;
 }
 
-describe('a scene at 3 a.m.:', () => {
-  it('a site has moved, and its new address is allowed', () => {
+describe('the status page shows the cause and the next step if', () => {
+  it('a site has moved, and shows the problem as fixed once its new address is allowed', () => {
     const scene = sceneOf({ files: { refusedDays } });
     scene.refuse(69, moved, MOVED);
     expect(scene.text()).toBe(`Aurora: all refused (origin not allowed)
@@ -64,14 +64,14 @@ Aurora: fixed, since ${at('14:06')}.
     ${REPLAY}`);
   });
 
-  it('a second address is listed, while views from the first one arrive', () => {
+  it('a second address is listed while views from the first address arrive', () => {
     const scene = sceneOf();
     scene.refuse(2, moved, MOVED);
     scene.accept(9, '1', MINUTE_MS);
     scene.list({ ...AURORA, origins: [...AURORA.origins, MOVED] }, { id: '2' });
     const fixed = `Accepted again since ${at('14:09')}.`;
     expect(scene.text()).toContain(fixed);
-    // An edit of another project changes nothing about it.
+    // An edit of another project doesn't change when the views were accepted again.
     scene.nowMs += 5 * MINUTE_MS;
     scene.list({ ...AURORA, origins: [...AURORA.origins, MOVED] }, { id: '3' });
     expect(scene.text()).toContain(fixed);
@@ -89,8 +89,7 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
     expect(scene.whole()).toMatch(
       /\n77\n.*\n {2}Once the projects file is correct, the status page shows the fix\.\n/,
     );
-    // A notice prints no such command either for a reason that is gone, or that only a page can
-    // fix.
+    // The other notices print no command that needs the projects file, whatever their reasons.
     scene.refuse(1, moved, MOVED);
     expect(scene.text()).toMatch(
       /^Aurora: all refused .*\nprojects\.json:3:2: .*\n {2}Correct the/,
@@ -115,7 +114,7 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
     );
   });
 
-  it('--min-free is more than the file system has', () => {
+  it('--min-free is more than the file system can have free', () => {
     const unavailable = 'too little free disk space';
     const store = { unavailable, unavailableSinceMs: NOON };
     const disk = { type: 0, freeBytes: 58 * MiB, sizeBytes: 60 * MiB, hasInodes: true };
@@ -136,7 +135,7 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
     const scene = sceneOf();
     scene.accept(48);
     scene.refuse(5, { code: 'invalid-view', project: '1' });
-    // One request in ten is refused, which is no problem yet.
+    // The page reports no problem while at most one request in ten is refused.
     scene.refuse(6, { code: 'request-timeout' });
     expect(scene.text()).toBe('Views are arriving: 2 of 2 projects');
     scene.refuse(128, { code: 'malformed-json' }, MOVED, `{"p":"1",${' '.repeat(2000)}"pid"`);
@@ -154,7 +153,7 @@ Requests without a project: 134 of 188 requests of the last hour failed, since $
       'cut off. None refused for 8 min, and 3 named a project since.\n',
     );
     expect(headlineOf(scene.model())[0]).toBe('amber');
-    // Small views don't show that large ones arrive.
+    // Small views don't show that large views arrive whole.
     scene.accept(100, '1', 10_000);
     expect(headlineOf(scene.model())[0]).toBe('amber');
     scene.nowMs += 2 * HOUR_MS;
@@ -167,16 +166,16 @@ Requests without a project: 134 of 188 requests of the last hour failed, since $
     [undefined, 's passed.'],
     [0, 's passed; 0 bytes had arrived.'],
     [1_234, 's passed; 1,234 bytes had arrived.'],
-  ])('a body that ends late, of which %s bytes arrived', (bytes, end) => {
+  ])('a body ends early, after %s bytes', (bytes, end) => {
     const scene = sceneOf();
     scene.refuse(9, { code: 'request-timeout', ...(bytes !== undefined && { bytes }) });
     const late = "The latest body didn't arrive whole before its connection ended or 10 ";
     expect(scene.text()).toContain(`${late}${end} If a proxy`);
   });
 
-  it("a page's script, or a proxy, has another path", () => {
+  it("a page's script or a proxy uses a wrong path", () => {
     const scene = sceneOf();
-    // Without an Origin, no page sent it.
+    // A request without an Origin doesn't come from a page.
     scene.refuse(99, { code: 'not-found' });
     expect(scene.text()).toBe('Views are arriving: 1 of 2 projects');
     const detail = 'There is nothing at /views; send views to /view.';
@@ -238,7 +237,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     expect(scene.text()).toMatch(/^Every view is refused: the disk is full\n.*\n {2}Free space: 0/);
   });
 
-  it("the data directory is no longer viewlog's", () => {
+  it('the data directory no longer belongs to viewlog', () => {
     const fault = { first: "/data/projects.json can't be read" };
     const scene = sceneOf({ files: { closedDirectory, refusedDays }, fault });
     scene.refuse(9, moved, MOVED);
@@ -268,7 +267,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     expect(scene.whole()).not.toMatch(/srv\/viewlog (activate|replay)/);
   });
 
-  it('the old process still runs, and says so', () => {
+  it('the collector has run for days, and shows since when', () => {
     const scene = new Scene([AURORA], NOON - 3 * DAY_MS);
     scene.counts.sinceMs -= DAY_MS;
     scene.accept();
@@ -300,7 +299,7 @@ Project 1: 130 of 150 views of the last hour refused, since ${at('14:00')}.
     expect(scene.text()).toContain(`rate limited.\n  Accepted again since ${at('14:01')}.`);
   });
 
-  it('a page sends two faults', () => {
+  it('a page sends views with two faults', () => {
     const scene = sceneOf({ files: { refusedDays } });
     const issues = [
       { field: 'mb', message: 'must be an integer', expected: 'integer', received: '"12"' },
@@ -394,7 +393,7 @@ viewlog is about to stop, and accepts views until then.
 Free disk space is close to --min-free (64 MiB); refused views are no longer stored`);
   });
 
-  it('the cluster is gone', () => {
+  it("the cluster can't be reached", () => {
     const seen = { messages: 7, bytes: 700, leader: 'n1', replicas: 3, lagging: [] };
     const stream = { name: 'VIEWS', server: '127.0.0.1:4222', seen, warnings: [] };
     const scene = sceneOf({ store: { stream } as object });
@@ -405,13 +404,13 @@ Free disk space is close to --min-free (64 MiB); refused views are no longer sto
     expect(scene.text()).toBe(`Every view is refused: no connection
 Views have been refused with 503 since ${at('14:00')}: no connection.`);
     expect(scene.whole()).toContain('(VIEWS, not connected, led by n1)');
-    // A stream that refuses views may be connected.
+    // A stream can refuse views although viewlog is connected.
     scene.around = { store: { stream, unavailable: 'the stream has no leader' } as object };
     expect(scene.text()).toMatch(/\nViews are refused with 503: the stream has no leader\.$/);
   });
 });
 
-it('an unlisted id is shown until it is activated, with the command for its refused views', () => {
+it('the status page shows an unlisted id until it is activated, with the command for its refused views', () => {
   const scene = sceneOf({ files: { refusedDays } });
   scene.refuse(1, unlisted('1000010'), 'https://a;b');
   scene.refuse(9, unlisted('77'), 'https://x.example');
@@ -443,7 +442,7 @@ it('an unlisted id is shown until it is activated, with the command for its refu
   expect(scene.whole()).toContain('\nNo unlisted id sends views.\n');
 });
 
-it('shows equal rows of the last views and refusals as one with a count, with seconds', () => {
+it('the status page shows equal rows of the last views and refusals as one row with a count, with seconds', () => {
   const scene = sceneOf();
   scene.accept(3);
   scene.refuse(2, moved, MOVED);
@@ -460,7 +459,7 @@ ${at('14:00:04')}  Aurora  origin not allowed, from ${MOVED} (2 times)
 `);
 });
 
-it('counts every refused request in the tile, and says what the headline leaves out', () => {
+it('the status page counts every refused request in the tile, and says what the headline leaves out', () => {
   const scene = sceneOf();
   scene.refuse(3, moved, MOVED);
   scene.refuse(4, unlisted('77'));
@@ -472,7 +471,7 @@ it('counts every refused request in the tile, and says what the headline leaves 
   );
 });
 
-it('shows the line of the projects file that is faulty, with a mark at the fault', () => {
+it('the status page shows the faulty line of the projects file, with a mark at the fault', () => {
   const line = ['\t"id": "1" \u001b', '[2J"x"'] as const;
   const scene = sceneOf({ fault: { first: 'projects.json:3:2: expected ","', line } });
   expect(scene.text()).toContain(
@@ -487,7 +486,7 @@ it('shows the line of the projects file that is faulty, with a mark at the fault
   expect(html.match(/Copy/g)).toHaveLength(1);
 });
 
-it.each(['accepted', 'refused'])('shows the first steps until a view is %s', (how) => {
+it.each(['accepted', 'refused'])('the status page shows first steps until a view is %s', (how) => {
   const scene = new Scene([{ id: '1' }]);
   expect(scene.text()).toContain('\nTo get the first view\n');
   if (how === 'accepted') scene.accept();
@@ -496,7 +495,7 @@ it.each(['accepted', 'refused'])('shows the first steps until a view is %s', (ho
 });
 
 it.each<Scene['around']>([{ store: { unavailable: 'x' } }, { files: { closedDirectory } }])(
-  "doesn't show the first steps while they would fail: %j",
+  "the status page doesn't show the first steps while they would fail: %j",
   (around) => {
     const scene = new Scene([{ id: '1' }]);
     scene.around = around;
@@ -504,7 +503,7 @@ it.each<Scene['around']>([{ store: { unavailable: 'x' } }, { files: { closedDire
   },
 );
 
-describe('what happened to refused views:', () => {
+describe('the status page says what happened to refused views', () => {
   /** Returns the page after nine refusals, of which `lost` weren't stored. */
   function afterNine(refused: Refusal, lost = 0, why: Dropped = 'full', sentAgain = 0): string {
     const scene = sceneOf({ files: { refusedDays } });
@@ -524,19 +523,19 @@ describe('what happened to refused views:', () => {
 
   it.each<[string, string, string]>([
     [
-      'stored',
+      'that are stored',
       afterNine(origin),
       `\n  9 are stored. After the fix, send them again:\n    ${REPLAY}`,
     ],
     ['of a faulty page', afterNine(page), "\n  9 are stored. A replay wouldn't help"],
     [
-      'sent again in part',
+      'of which some were sent again',
       afterNine(origin, 0, 'full', 4),
       `\n  4 sent again.\n  5 are stored, but not sent again yet. After the fix, send them again:\n    ${REPLAY}`,
     ],
-    ['all sent again', afterNine(origin, 0, 'full', 9), '\n  9 sent again.'],
+    ['that were all sent again', afterNine(origin, 0, 'full', 9), '\n  9 sent again.'],
     [
-      'over the limit',
+      "over the project's limit",
       afterNine(limit),
       "\n  9 are not stored: viewlog stores no views over a project's limit.",
     ],
@@ -546,7 +545,7 @@ describe('what happened to refused views:', () => {
       `\n    ${REPLAY}\n  2 are not stored: --max-refused was reached.`,
     ],
     [
-      'with little space',
+      'while little space was free',
       afterNine(origin, 9, 'little-space'),
       '\n  9 are not stored: free disk space was below twice --min-free.',
     ],
@@ -554,7 +553,7 @@ describe('what happened to refused views:', () => {
     expect(text).toContain(expected);
   });
 
-  it('with a file that viewlog may not read', () => {
+  it('in a file that viewlog may not read', () => {
     const path = `/data/refused-${DAY}.ndjson`;
     const owner = { uid: 0, gid: 0, name: 'root' };
     const scene = sceneOf({
@@ -579,7 +578,7 @@ describe('what happened to refused views:', () => {
     expect(scene.text()).toMatch(/\n {2}9 are stored\. Once viewlog's account can create files /);
   });
 
-  it('with a file that somebody has removed', () => {
+  it('in a file that somebody has removed', () => {
     const scene = sceneOf();
     scene.refuse(9, moved, MOVED);
     expect(scene.text()).toMatch(
@@ -587,7 +586,7 @@ describe('what happened to refused views:', () => {
     );
   });
 
-  it('with a full disk', () => {
+  it('while the disk is full', () => {
     const store = { unavailable: 'the disk is full', unavailableSinceMs: NOON };
     const scene = sceneOf({ store });
     scene.refuse(9, { code: 'storage-unavailable', project: '1' });
@@ -597,7 +596,7 @@ describe('what happened to refused views:', () => {
   });
 });
 
-it('says while a problem recovers for how long no view was refused', () => {
+it('while a problem recovers, the status page says for how long no view was refused', () => {
   const scene = sceneOf();
   scene.refuse(9, { code: 'invalid-view', project: '1' });
   scene.nowMs += 3_000;
@@ -608,7 +607,7 @@ it('says while a problem recovers for how long no view was refused', () => {
   expect(scene.text()).toMatch(/^Aurora: 82% refused/);
 });
 
-it('says what became of the views of a fixed reason, while others are below ten percent', () => {
+it('the status page says what happened to the views of a fixed cause while another cause refuses below 10%', () => {
   const scene = sceneOf({ files: { refusedDays } });
   scene.list({ ...AURORA, maxViewsPerMinute: 10 }, { id: '2' });
   scene.refuse(5, moved, MOVED);
@@ -638,23 +637,26 @@ it.each([
   ['the disk is full', {}],
   ['too little free disk space', {}],
   ["the view file can't be opened", { detail: 'x' }],
-])('offers no command that fails while nothing can be stored: %s', (unavailable, more) => {
-  const scene = sceneOf({ store: { unavailable, ...more }, files: { refusedDays } });
-  scene.refuse(9, moved, MOVED);
-  scene.refuse(9, { code: 'rate-limited', project: '2' });
-  scene.refuse(9, unlisted('77'), MOVED);
-  const once = 'Once views can be stored again, the status page shows the ';
-  expect(scene.text()).toContain(`\n  ${once}fix.\n  9 are stored. ${once}command to send them`);
-  expect(scene.whole()).not.toMatch(/srv\/viewlog (activate|replay)/);
-});
+])(
+  'the status page offers no command that fails while no view can be stored: %s',
+  (unavailable, more) => {
+    const scene = sceneOf({ store: { unavailable, ...more }, files: { refusedDays } });
+    scene.refuse(9, moved, MOVED);
+    scene.refuse(9, { code: 'rate-limited', project: '2' });
+    scene.refuse(9, unlisted('77'), MOVED);
+    const once = 'Once views can be stored again, the status page shows the ';
+    expect(scene.text()).toContain(`\n  ${once}fix.\n  9 are stored. ${once}command to send them`);
+    expect(scene.whole()).not.toMatch(/srv\/viewlog (activate|replay)/);
+  },
+);
 
-it('says why the origin "null" has no fix', () => {
+it('the status page says why the origin "null" has no fix', () => {
   const scene = sceneOf();
   scene.refuse(9, moved, 'null');
   expect(scene.text()).toContain('\n  The origin "null" can\'t be listed: any page in ');
 });
 
-it('explains a view only if its whole text fits on a line', () => {
+it('the status page prints a command to explain a view only if its whole text fits on a line', () => {
   const scene = sceneOf();
   const commandFor = (text: string): string | undefined => {
     scene.refuse(9, { code: 'invalid-view', project: '1' }, MOVED, text);
@@ -668,7 +670,7 @@ it('explains a view only if its whole text fits on a line', () => {
   }
 });
 
-it('says first what is still refused, then what is fixed', () => {
+it('the status page names what is still refused before what is fixed', () => {
   const scene = sceneOf();
   scene.refuse(9, { code: 'origin-not-allowed', project: '1' }, MOVED);
   scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
@@ -677,7 +679,7 @@ it('says first what is still refused, then what is fixed', () => {
   expect(scene.text()).toMatch(/https:\/\/c\.example: origin[^]*Accepted again since/);
 });
 
-it('advises a limit by the busiest full minute of what it accepted and refused', () => {
+it('the status page derives a limit from the busiest full minute of accepted and refused views', () => {
   const scene = sceneOf();
   scene.list({ id: '1', maxViewsPerMinute: 5, origins: ['https://a.example'] }, { id: '2' });
   scene.accept(1, '1', MINUTE_MS);
@@ -685,7 +687,7 @@ it('advises a limit by the busiest full minute of what it accepted and refused',
   scene.accept(5, '1', 0);
   scene.refuse(1, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
   scene.nowMs += MINUTE_MS;
-  // The current minute doesn't count until it is over.
+  // The current minute doesn't count until it has ended.
   scene.refuse(30, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
   expect(scene.text()).toContain(
     `Its limit is 5 views per minute, and 6 were sent in the busiest full minute. Unless this is a flood, raise the limit to twice that rate:
@@ -693,7 +695,7 @@ it('advises a limit by the busiest full minute of what it accepted and refused',
   );
 });
 
-it('shows three unlisted ids whole, and the others in a list to open', () => {
+it('the status page shows three unlisted ids whole, and the others in a list to open', () => {
   const scene = sceneOf();
   for (let i = 0; i < 5; i++) scene.refuse(1, unlisted(`70${i}`));
   const html = page({ model: scene.model(), open: new Set() });
@@ -709,7 +711,7 @@ it('shows three unlisted ids whole, and the others in a list to open', () => {
   expect(page({ model: scene.model(), open: new Set() })).toMatch(/<summary>22 more: [^<]*, …</);
 });
 
-it('shows the maximum of a chart, and the whole name in a title', () => {
+it('the status page shows the maximum of a chart, and the whole name in a title', () => {
   const scene = sceneOf();
   scene.list({ ...AURORA, name: 'x'.repeat(99) }, { id: '2' });
   scene.refuse(9, moved, MOVED);
@@ -721,7 +723,7 @@ it('shows the maximum of a chart, and the whole name in a title', () => {
   expect(html).toContain('<span class="why"> (origin not allowed)</span>');
 });
 
-it('compares today with yesterday, the running quarter of an hour by its share', () => {
+it('the status page compares today with yesterday by this time, with the current quarter-hour in proportion', () => {
   const scene = new Scene([{ id: '1' }], NOON - 3 * DAY_MS);
   scene.nowMs = NOON - DAY_MS - HOUR_MS;
   scene.accept(10, '1', 0);
@@ -734,7 +736,7 @@ it('compares today with yesterday, the running quarter of an hour by its share',
   expect(scene.model().total).toMatchObject({ yesterdayByNow: undefined });
 });
 
-it("counts days in the server's time zone", () => {
+it("the status page counts days in the server's time zone", () => {
   vi.stubEnv('TZ', 'Asia/Kolkata');
   onTestFinished(() => void vi.unstubAllEnvs());
   const scene = new Scene([{ id: '1' }], NOON - 3 * DAY_MS);
@@ -746,7 +748,7 @@ it("counts days in the server's time zone", () => {
   expect(scene.model().total).toMatchObject({ today: 1, yesterday: 1 });
 });
 
-it('shows 200 of many projects, problems first, and finds the others', () => {
+it('the status page shows 200 of many projects, problems first, and finds the others', () => {
   const projects = Array.from({ length: 1_000 }, (_, i) => ({ id: String(1_000_000 + i) }));
   const scene = new Scene(projects);
   scene.refuse(1, { code: 'invalid-view', project: '1000999' });
@@ -756,7 +758,7 @@ it('shows 200 of many projects, problems first, and finds the others', () => {
   expect(scene.model().projects.map(({ id }) => id)).toHaveLength(10);
 });
 
-it('escapes untrusted text everywhere in the page', () => {
+it('the status page escapes untrusted text everywhere', () => {
   const evil = '<script>x</script>"\'<img src=x>';
   const scene = new Scene([{ id: '1', name: evil, origins: ['https://a.example'] }, { id: '2' }]);
   const issues = [{ field: evil, message: 'is bad', expected: 'x', received: evil }];

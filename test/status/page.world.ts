@@ -16,7 +16,7 @@ import { tempDir } from '../support/temp-dir.ts';
 import { dataDirectory } from '../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 
-// The status page in a real browser, used as an operator would.
+// Uses the status page in a real browser, as an operator does.
 
 /** Opens the status page, and collects the browser's complaints about it. */
 async function open(
@@ -94,7 +94,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     expect(complaints).toStrictEqual([]);
   });
 
-  it('says that it has lost contact, and reloads itself after an update of viewlog', async () => {
+  it('says that it has lost contact with viewlog, and reloads itself after an update of viewlog', async () => {
     const viewlog = await startWatched();
     const { page } = await open(viewlog);
     await heading(page, 'Waiting for the first view');
@@ -108,7 +108,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     expect(await evaluated(page, 'String(globalThis.isOld)')).toBe('true');
     await again.signal('SIGTERM');
     await page.locator('.lost').waitFor();
-    // The same program with another version.
+    // Starts the same program with another version.
     const updated = join(tempDir(), 'viewlog.mjs');
     cpSync(BUNDLE, updated);
     const text = readFileSync(updated, 'utf8').replace(/version:"0\.1\.0"/, 'version:"0.1.1"');
@@ -167,7 +167,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
       return {
         id: String(1_000_001 + i),
         name: `Site ${i}, with a name as long as some departments have`,
-        // The state of an inactive project has the longest name.
+        // "inactive, sending" is the longest name of a state.
         active: i > 0,
       };
     });
@@ -202,7 +202,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     [390, 'dark'],
     [1280, 'light'],
     [1280, 'dark'],
-  ] as const)('fits %i px, and axe finds nothing wrong, in %s', async (width, colorScheme) => {
+  ] as const)('fits %i px and is accessible in %s', async (width, colorScheme) => {
     const name = `${'long '.repeat(20)}${'name'.repeat(20)}`;
     const projects = [{ id: '1000001', name, origins: ['https://a.example'] }, { id: '2' }];
     const viewlog = await startWatched({ data: dataDirectory({ projects }) });

@@ -8,7 +8,7 @@ import { startWatched, type Watched } from '../support/status.ts';
 import { dataDirectory, run, until } from '../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 
-// The status page after a restart, with the built bundle.
+// Tests the status page after a restart, and the commands that it prints, with the built bundle.
 
 const modelOf = async ({ statusUrl }: Watched): Promise<StatusModel> =>
   (await (await fetch(`${statusUrl}/status.json`)).json()) as StatusModel;
@@ -17,7 +17,7 @@ const textOf = async ({ statusUrl }: Watched): Promise<string> =>
   (await fetch(`${statusUrl}/status.txt`)).text();
 
 describe.each([NODE, DENO, BUN].filter(isPresent))('a restarted viewlog on $name', (runtime) => {
-  it('continues the counts of the process before', async () => {
+  it('continues the counts of the previous process', async () => {
     const first = await startWatched({ runtime });
     const origin = 'https://shop.example.com';
     for (let i = 0; i < 3; i++) await first.post({ ...MINIMAL_VIEW, url: `/page-${i}` });
@@ -58,7 +58,7 @@ it('the status page prints commands that work as printed, for a project and for 
   const inShell = (command: string) => spawnSync('/bin/sh', ['-c', command], { env, cwd: '/' });
   for (const [, command] of commands) expect(inShell(command!).status).toBe(0);
   await until(() => viewlog.lines().length === 2);
-  // The fate of the views is known even after a restart.
+  // The page knows what happened to the views even after a restart.
   expect(await textOf(viewlog)).toMatch(/fixed, since [^]* {2}1 sent again\.$/m);
   await viewlog.signal('SIGTERM');
   const again = await textOf(await startWatched({ data: viewlog.data }));
@@ -68,13 +68,13 @@ it('the status page prints commands that work as printed, for a project and for 
 
 it.each([
   ['quotes', `'"'\\''"$'`],
-  ['what a shell would run', '$(touch x)`touch x`;touch x|touch x&'],
+  ['substitutions that a shell would run', '$(touch x)`touch x`;touch x|touch x&'],
   ['backslashes', String.raw`\\n\\'\\`],
-  ['history', '!! !x !$ ^a^b'],
-  ['percents, which printf would read', '%s%n%%\u00e9\u6f22'],
-])('prints a command that explains a view with %s, in an interactive shell too', async (_, odd) => {
+  ["references to the shell's history", '!! !x !$ ^a^b'],
+  ['percent signs that printf would interpret', '%s%n%%\u00e9\u6f22'],
+])("the status page's command explains a view with %s, even interactively", async (_, odd) => {
   const viewlog = await startWatched();
-  // With a space before a colon.
+  // The body has spaces around a colon, as JSON.stringify never writes them.
   const view = JSON.stringify({ ...MINIMAL_VIEW, mb: odd }).replace('"mb":', '"mb" : ');
   const answer = (await (await viewlog.post(view)).json()) as { issues: { received: string }[] };
   const command = /^ {4}(printf .*)$/m.exec(await textOf(viewlog))![1]!;

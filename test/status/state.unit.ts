@@ -13,22 +13,26 @@ const QUIET = {
   acceptedYesterday: 0,
 };
 
-it.each<[string, Partial<typeof QUIET>, ProjectState]>([
-  ['nothing at all', {}, 'quiet'],
-  ['views', { accepted: 1 }, 'arriving'],
-  ['only refusals', { refused: 1 }, 'refused'],
-  ['one in ten refused', { accepted: 9, refused: 1 }, 'arriving'],
-  ['more than one in ten refused', { accepted: 89, refused: 10 }, 'partly-refused'],
-  ['none, and 20 yesterday', { acceptedYesterday: 20 }, 'silent'],
-  ['none, and 19 yesterday', { acceptedYesterday: 19 }, 'quiet'],
-  ['one two hours ago, and 20 yesterday', { acceptedYesterday: 20, hasRecentViews: true }, 'quiet'],
-  ['none since an outage', { acceptedYesterday: 20, hasListened: false }, 'quiet'],
-  ['refusals, and 20 yesterday', { acceptedYesterday: 20, refused: 1 }, 'refused'],
-  ['views, but no store', { accepted: 1, isDown: true }, 'not-stored'],
-  ['an inactive project', { active: false, acceptedYesterday: 20 }, 'inactive'],
-  ['an inactive project that sends', { active: false, refused: 1 }, 'refused'],
-  ['a project deactivated just now', { active: false, accepted: 1 }, 'inactive'],
-])('a project with %s', (_, arrivals, state) => {
+it.each<[string, ProjectState, Partial<typeof QUIET>]>([
+  ['with no views', 'quiet', {}],
+  ['with accepted views', 'arriving', { accepted: 1 }],
+  ['with refused views only', 'refused', { refused: 1 }],
+  ['with one in ten views refused', 'arriving', { accepted: 9, refused: 1 }],
+  ['with more than one in ten views refused', 'partly-refused', { accepted: 89, refused: 10 }],
+  ['with no views, but 20 yesterday', 'silent', { acceptedYesterday: 20 }],
+  ['with no views, but 19 yesterday', 'quiet', { acceptedYesterday: 19 }],
+  [
+    'with a view two hours ago, and 20 yesterday',
+    'quiet',
+    { acceptedYesterday: 20, hasRecentViews: true },
+  ],
+  ['with no views since an outage', 'quiet', { acceptedYesterday: 20, hasListened: false }],
+  ['with refused views, and 20 yesterday', 'refused', { acceptedYesterday: 20, refused: 1 }],
+  ['with views that the store refuses', 'not-stored', { accepted: 1, isDown: true }],
+  ['that is deactivated', 'inactive', { active: false, acceptedYesterday: 20 }],
+  ['that is deactivated, but sends', 'refused', { active: false, refused: 1 }],
+  ['that was deactivated just now', 'inactive', { active: false, accepted: 1 }],
+])('a project %s is %s', (_, state, arrivals) => {
   expect(stateOf({ ...QUIET, ...arrivals })).toBe(state);
 });
 
@@ -44,7 +48,7 @@ describe('a refusal', () => {
     expect(state(scene)).toBe('quiet');
   });
 
-  it('stays open for another origin', () => {
+  it('from one origin stays open when another origin is added', () => {
     const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
     const refusal = { code: 'origin-not-allowed', project: '1' } as const;
     scene.refuse(5, refusal, 'https://b.example');
@@ -61,7 +65,7 @@ describe('a refusal', () => {
     expect(state(scene)).toBe('partly-refused');
   });
 
-  it('of few views is no problem, but is named beside a fixed reason', () => {
+  it("of few views isn't a problem, but the page names it beside a fixed cause", () => {
     const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
     scene.refuse(5, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
     scene.list({ id: '1', origins: ['https://b.example'] });
@@ -72,7 +76,7 @@ describe('a refusal', () => {
     );
   });
 
-  it('of an origin that nobody has added stays open, whatever else is accepted', () => {
+  it('from an origin that nobody has added stays open, whatever else is accepted', () => {
     const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
     scene.refuse(9, { code: 'origin-not-allowed', project: '1' }, 'https://x.example');
     scene.accept(70);
@@ -82,7 +86,7 @@ describe('a refusal', () => {
     expect(scene.judged()[0]!.colour).toBe('green');
   });
 
-  it('of a page is fixed after more accepted views than came between two refusals', () => {
+  it('of an invalid view is fixed after more accepted views than came between two refusals', () => {
     const scene = new Scene([{ id: '1' }]);
     const refuse = (): void => scene.refuse(1, { code: 'invalid-view', project: '1' });
     for (let i = 0; i < 20; i++) {
@@ -95,14 +99,14 @@ describe('a refusal', () => {
     expect(state(scene)).toBe('arriving');
   });
 
-  it('of a page whose views were all refused is fixed within a minute', () => {
+  it('of an invalid view is fixed within a minute if all views of the page were refused', () => {
     const scene = new Scene([{ id: '1' }]);
     scene.refuse(50, { code: 'invalid-view', project: '1' });
     scene.accept(6, '1', 5_000);
     expect(state(scene)).toBe('arriving');
   });
 
-  it('over a limit is fixed by another limit, not by a pause between two bursts', () => {
+  it('over a limit is fixed by a higher limit, not by a pause between two bursts', () => {
     const scene = new Scene([{ id: '1', maxViewsPerMinute: 20 }]);
     scene.refuse(30, { code: 'rate-limited', project: '1', limit: 20 });
     scene.accept(200);
@@ -131,7 +135,7 @@ describe('a refusal', () => {
   });
 });
 
-it("many projects are judged in slices that don't hold up views", async () => {
+it("judgeListed judges many projects in slices that don't hold up views", async () => {
   const scene = new Scene(Array.from({ length: 4_000 }, (_, i) => ({ id: String(i + 1) })));
   let judged = 0;
   const turns: number[] = [];
