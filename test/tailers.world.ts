@@ -16,7 +16,7 @@ import {
   type Viewlog,
 } from './support/viewlog.ts';
 
-// A real program that follows the files through restarts, crashes, midnights and removals.
+// Tests a real program that follows the files through restarts, crashes, midnights and removals.
 
 const RSYSLOGD = '/usr/sbin/rsyslogd';
 const FAKETIME = '/usr/bin/faketime';
@@ -37,7 +37,7 @@ function fakeClock(at: string): NodeJS.ProcessEnv {
   };
 }
 
-/** Starts an rsyslog of its own with the printed configuration. */
+/** Starts a separate rsyslog with the printed configuration. */
 async function rsyslog(data: string) {
   const dir = tempDir();
   const [work, out, config] = [join(dir, 'work'), join(dir, 'out'), join(dir, 'rsyslog.conf')];
@@ -79,7 +79,7 @@ async function postFor(viewlog: Viewlog, ms: number, ids: Set<string>): Promise<
 }
 
 describe.skipIf(!present)('rsyslog', () => {
-  it('ships every stored view once: midnight, kill -9, a fragment, restarts, a removed day', async () => {
+  it('ships every stored view once in spite of midnight, kill -9, a fragment, restarts and a removed day', async () => {
     const data = dataDirectory();
     const days = ['2026-03-01', '2026-03-02', '2026-03-03'];
     const stored = new Set<string>();
@@ -90,8 +90,8 @@ describe.skipIf(!present)('rsyslog', () => {
     const start = (at: string, ...args: string[]): Promise<Viewlog> =>
       startViewlog({ data, args, env: fakeClock(at) });
 
-    // The shipper also ships lines from before its start. Then midnight passes under load, until a
-    // kill.
+    // rsyslog also ships the lines from before its start. Then midnight passes under load, and
+    // viewlog is killed.
     const first = await start('2026-03-01 23:59:48');
     await postFor(first, 300, stored);
     const shipper = await rsyslog(data);
@@ -107,7 +107,7 @@ describe.skipIf(!present)('rsyslog', () => {
       expect.arrayContaining(days.slice(0, 2)),
     );
 
-    // A fragment, as a crash leaves it, which the next start seals.
+    // Adds a fragment, as a crash leaves one; the next start seals it.
     const fragment = '{"ts":"2026-03-02T00:00:01.000Z","id":"';
     fs.appendFileSync(join(data, `views-${days[1]!}.ndjson`), fragment);
     const second = await start('2026-03-02 00:00:10');
@@ -125,7 +125,7 @@ describe.skipIf(!present)('rsyslog', () => {
     await third.signal('SIGTERM');
     await allShipped();
 
-    // Repeated lines would have arrived by now.
+    // Lines that rsyslog ships twice would have arrived by then.
     await sleep(500);
     const shipped = shipper.lines();
     expect(idsOf(shipped).toSorted()).toStrictEqual([...stored].toSorted());

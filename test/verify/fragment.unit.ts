@@ -19,7 +19,7 @@ it('any start of a line is a fragment, with or without NULs, but not the whole l
   expect(isFragment(`${line}}\0`)).toBe(false);
 });
 
-it("a start that another line follows without a newline isn't a fragment, because a line is lost", () => {
+it("the start of a line that another line follows without a newline isn't a fragment", () => {
   for (let length = 1; length <= line.length; length++) {
     const glued = line.slice(0, length) + next;
     expect([length, isFragment(glued)]).toStrictEqual([length, false]);

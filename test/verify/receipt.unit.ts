@@ -7,7 +7,7 @@ import { runCommand } from '../support/run-command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { FULL_VIEW, MINIMAL_VIEW } from '../support/views.ts';
 
-/** Returns lines of two days, in no order, spelt as the collector spells them and otherwise. */
+/** Returns lines of two days, in random order, some of them not as the collector writes them. */
 function randomLines(seed: number, count: number): string[] {
   const random = new Random(seed);
   const digits = (length: number): string =>
@@ -31,7 +31,7 @@ function randomLines(seed: number, count: number): string[] {
   });
 }
 
-/** Computes the receipt plainly. */
+/** Computes the receipt in a simple way. */
 function expected(lines: readonly string[]): string {
   const sums = new Map<string, [number, bigint]>();
   for (const line of lines) {

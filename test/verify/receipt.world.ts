@@ -19,7 +19,7 @@ import { tempDir } from '../support/temp-dir.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 import { run } from '../support/viewlog.ts';
 
-// Databases load what viewlog wrote, and compute its receipt by the manual's queries.
+// Loads view files into databases, which compute the receipt with the manual's queries.
 
 /** The manual's query for a database. */
 const queryFor = (database: string): string => {
@@ -33,7 +33,7 @@ async function receiptOf(data: string): Promise<string> {
   return stdout;
 }
 
-/** Tables that lack a view, that have one twice, and both. */
+/** Tables that lack a view, that have a view twice, and both. */
 const DAMAGES = [
   `(SELECT ts, id FROM views WHERE id <> 'ID')`,
   `(SELECT ts, id FROM views UNION ALL SELECT ts, id FROM views WHERE id = 'ID')`,
@@ -50,7 +50,7 @@ function queriesFor(database: string, lines: readonly string[]): string[] {
   return [query, ...damaged.map((table) => query.replace(/views( FINAL)?(?=\s+GROUP)/, table))];
 }
 
-/** Expects the receipt of the first answer only. */
+/** Expects that the first answer is the receipt, and that the others aren't. */
 async function expectReceipt(data: string, answers: readonly string[]): Promise<void> {
   const receipt = await receiptOf(data);
   expect(answers.map((answer) => answer.trim() === receipt.trim())).toStrictEqual([
@@ -61,7 +61,7 @@ async function expectReceipt(data: string, answers: readonly string[]): Promise<
   ]);
 }
 
-/** A crash leaves a fragment, which no database counts as a view. */
+/** Stores views and a fragment, as a crash leaves one, which no database may count as a view. */
 async function storedWithFragment() {
   const { data, lines } = await storedViews();
   appendFileSync(
@@ -172,7 +172,7 @@ it.skipIf(!isHere(POSTGRES))('PostgreSQL computes the receipt', async () => {
     String.raw`COPY lines FROM '${file}' (FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02')`,
     // Uses no JSON function, because none of them reads a line with \u0000 in a text.
     'INSERT INTO views SELECT substr(line, 8, 24)::timestamptz, substr(line, 40, 36)::uuid FROM lines',
-    // The receipt's query must work in any time zone of the session.
+    // The manual's query must work in any time zone of the session.
     "SET TimeZone TO 'Pacific/Auckland'",
   ].join(';');
   const flags = ['-h', dir, '-U', 'viewlog', '-d', 'postgres', '-qAt', '-F', '\t', '-c', `${sql};`];

@@ -23,18 +23,18 @@ const text = (lines: readonly string[]): string => `${lines.join('\n')}\n`;
 const withFifth = (line: string): string => text(LINES.with(4, line));
 
 it.each([
-  ['a blank line', '', 'is blank'],
-  ['text', 'hello', "doesn't start with ts and id"],
+  ['no text', '', 'is blank'],
+  ["text that isn't JSON", 'hello', "doesn't start with ts and id"],
   ['an unknown field', FIFTH.replace('"pn"', '"pm"'), '"pm" isn\'t a field of a view'],
-  ['a fragment in front', FIFTH.slice(0, 99) + FIFTH, 'Line 1, column'],
+  ['a fragment in front of it', FIFTH.slice(0, 99) + FIFTH, 'Line 1, column'],
   ['untrusted text', FIFTH.replace('"pn"', String.raw`"\u001b"`), String.raw`"\u001b" is`],
-])('names the line of %s', async (_, line, why) => {
+])('verify names a line with %s', async (_, line, why) => {
   const { isSound, said } = await verify(withFifth(line));
   expect([isSound, said]).toStrictEqual([false, [expect.stringContaining(why)]]);
   expect(said[0]).toMatch(/^1 invalid line: 5 \(/);
 });
 
-it("verify names a line that isn't UTF-8, and not the one that shows the same character", async () => {
+it("verify names a line that isn't UTF-8, but not a line that contains U+FFFD", async () => {
   const lines = LINES.with(2, LINES[2]!.replace('Home', '\ufffd')).with(6, 'PLACE');
   const [before = '', after = ''] = text(lines).split('PLACE');
   const [start = '', end = ''] = LINES[6]!.split('Home');
@@ -75,7 +75,7 @@ it('verify finds a duplicate of an id 100,000 lines earlier', async () => {
   expect(said).toContain('1 duplicate id: 100002');
 });
 
-it('verify says what is wrong with a packed file that ends too early', async () => {
+it("verify says that it can't unpack a packed file that ends too early", async () => {
   const torn = gzipSync(text(LINES)).subarray(0, 300);
   const { isSound, said } = await verify(torn, `views-${DAY}.ndjson.gz`);
   expect([isSound, said[0]]).toStrictEqual([

@@ -35,7 +35,7 @@ it('the readers of a line recognise any stored line, and return its parts', () =
       expect(readHead(text.slice(0, HEAD_BYTES - 1))).toBeUndefined();
       expect(lineFieldsOf(text)).toBe(fields);
       expect(text.startsWith(LINE_START)).toBe(true);
-      // The length is computed before the line is made.
+      // viewlog computes the length before it makes the line.
       expect(Buffer.byteLength(line)).toBe(lineBytesOf(Buffer.from(fields)));
     }),
   );

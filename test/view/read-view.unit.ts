@@ -14,7 +14,9 @@ function parsed(text: string) {
   return { project: view.project, fields: Buffer.from(view.fields).toString() };
 }
 
-/** Returns whether a body is stored unchanged; parsing must then store the same. */
+/**
+ * Returns whether a body is stored unchanged, and then expects that parsing would store the same.
+ */
 function isVerbatim(body: Uint8Array): boolean {
   const quick = readByPattern(body);
   if (quick === undefined) return false;
@@ -66,7 +68,7 @@ describe('a body is stored unchanged', () => {
       }),
       { numRuns: 1500 },
     );
-    // Otherwise the test has compared too little.
+    // With fewer unchanged bodies, the test would have compared too little.
     expect(accepted).toBeGreaterThan(150);
   });
 });
@@ -76,7 +78,7 @@ describe('a body is parsed', () => {
   const respelt = (from: string | RegExp, to: string): string => whole.replace(from, to);
 
   it.each([
-    ['its fields the other way round', reversed],
+    ['its fields in reverse order', reversed],
     ['spaces', whole.replaceAll('":', '": ').replaceAll(',"', ', "')],
     ['a line for each field', `\r\n\t${JSON.stringify(FULL_VIEW, null, 2)}\n`],
     ['a newline at its end', `${whole}\n`],

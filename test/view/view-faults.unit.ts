@@ -29,27 +29,27 @@ it.each<[string, string]>([
   ['unknown fields', `${LAST},${UNKNOWN}}`],
   ['near names', `${LAST},${many(BYTES, (i) => `"hc${i.toString(36)}":1`)}}`],
   ['wrong items', inMp(many(BYTES, String))],
-  ['one name again and again', `${LAST},${many(BYTES, () => '"hc":1')}}`],
+  ['the same name many times', `${LAST},${many(BYTES, () => '"hc":1')}}`],
   ['nested lists', cf(nested('[', ']', BYTES))],
   ['nested objects', `${LAST},"zz":${nested('{"a":', '}', BYTES)}}`],
-  ['lists never closed', cf('['.repeat(BYTES))],
+  ['lists that are never closed', cf('['.repeat(BYTES))],
   ['objects in a list', cf(`[${many(BYTES, () => '{}')}]`)],
   ['escapes', pn('\\n'.repeat(BYTES / 2))],
   ['lone surrogates', pn('\\ud800'.repeat(BYTES / 6))],
   ['line separators', pn('\u2028'.repeat(BYTES))],
   ['a string without its end', LAST.replace('Home', 'x'.repeat(BYTES))],
-  ['faults of spelling', `[${many(BYTES, () => '{"a":1,}')}]`],
-  ['lines', `${'\n'.repeat(BYTES)},`],
+  ['syntax errors', `[${many(BYTES, () => '{"a":1,}')}]`],
+  ['newlines', `${'\n'.repeat(BYTES)},`],
 ])(
-  'a body full of %s takes at most ten times the CPU of an equally long one with one fault',
+  'a body full of %s takes at most ten times the CPU time of an equally long body with one fault',
   (_, full) => {
     expect(cpuRatio(times(full), times(ONE_FAULT))).toBeLessThan(10);
   },
 );
 
 /**
- * Returns the CPU time of `work`, divided by that of `other`: the least ratio of up to five tries,
- * because other programs can only add to the time.
+ * Returns the CPU time of `work` divided by that of `other`: the lowest ratio of up to five tries,
+ * because other programs can only increase the time.
  */
 function cpuRatio(work: () => void, other: () => void): number {
   other();

@@ -36,7 +36,7 @@ describe('a view', () => {
     });
   });
 
-  it('may lack each optional field, which must not be null', () => {
+  it('may lack each optional field, but no field may be null', () => {
     for (const field of Object.keys(FULL_VIEW)) {
       const { issues } = refused(changed({ [field]: null }));
       expect(issues).toMatchObject([{ field, received: 'null' }]);
@@ -44,7 +44,7 @@ describe('a view', () => {
     }
   });
 
-  it('has a real date, in every month of common, leap and century years', () => {
+  it('must have a date that exists, in every month of common, leap and century years', () => {
     for (const year of ['0000', '0004', '1900', '2000', '2024', '2026', '2100', '9999']) {
       for (let month = 1; month <= 12; month++) {
         for (let day = 28; day <= 31; day++) {
@@ -78,13 +78,13 @@ describe('the detail of a refusal', () => {
       changed({ mv: { vtt: 1, vt: 1, v30: 1, dlv: 1 }, url: 'x' }),
       '"mv.vtt" isn\'t a field of a view; did you mean "mv.vt"? The view has 2 faults, all listed in issues.',
     ],
-  ])('%s', (text, detail) => {
+  ])('names the fault and what was expected: %s', (text, detail) => {
     expect(refused(text).detail).toBe(detail);
   });
 });
 
 describe('the faults of a view', () => {
-  it('are all listed, in the order in which the view has them, missing fields last', () => {
+  it('are all listed, in the order in which they are in the view, missing fields last', () => {
     const text = '{"zz":1,"url":"x","mv":{"vtt":1,"vt":"12","v30":1},"orgReferer":"","p":"7"}';
     const { code, project, issues = [] } = refused(text);
     expect([code, project]).toStrictEqual(['invalid-view', '7']);
@@ -121,13 +121,13 @@ describe('the faults of a view', () => {
   it.each([
     [50, 'The view has 50 faults, all listed in issues.'],
     [62, 'The view has 62 faults, the first 50 listed in issues.'],
-  ])('%i are counted to the last, and 50 listed', (count, said) => {
+  ])('are all counted if there are %i, and the first 50 are listed', (count, said) => {
     const { detail, issues } = refused(changed({ mp: { p: Array(count).fill(1) } }));
     expect(detail).toBe(`"mp.p[0]" must be a string; received 1. ${said}`);
     expect(issues).toHaveLength(50);
   });
 
-  it('quote the received value up to 64 characters', () => {
+  it('quote at most 64 characters of the received value', () => {
     const [at64] = refused(changed({ ['x'.repeat(64)]: 1 })).issues!;
     expect(at64!.field).toBe('x'.repeat(64));
     const [at65] = refused(changed({ ['x'.repeat(65)]: 'y'.repeat(100) })).issues!;
@@ -135,7 +135,7 @@ describe('the faults of a view', () => {
     expect(at65!.received).toHaveLength(64);
   });
 
-  it('include values nested as deep as the parser goes', () => {
+  it('include values that are nested as deep as the parser allows', () => {
     const deep = `${'['.repeat(8000)}${']'.repeat(8000)}`;
     for (const field of ['pn', 'zz', 'cf']) {
       expect(refused(put(field, deep)).issues).toMatchObject([{ field, received: 'an array' }]);
@@ -150,7 +150,7 @@ it.each([
     'The body is "[object Object]": an object was sent as text. Use JSON.stringify(view).',
   ],
   ['{"a":\n  1,}', 'Line 2, column 4: expected no comma before the closing "}".'],
-])("%j, which isn't JSON, is refused with the place", (text, detail) => {
+])("%j, which isn't JSON, is refused with a detail that says how to correct it", (text, detail) => {
   expect(refused(text)).toStrictEqual({ code: 'malformed-json', detail });
 });
 
@@ -171,7 +171,7 @@ describe('a stored view', () => {
     });
   });
 
-  it('has no character that a reader could mistake for a line end', () => {
+  it('has no character that a program could mistake for the end of a line', () => {
     const pn = '\u0000 \n \r \u0085 \u2028 \u2029';
     const stored = accepted(changed({ pn }));
     expect(stored).not.toMatch(/[\n\r\u2028\u2029]/);
@@ -183,7 +183,7 @@ describe('a stored view', () => {
     expect(stored).toContain('"cf":[{"__proto__":{"a":"\ufffd"}}]');
   });
 
-  it('equals what was sent', () => {
+  it('equals the view that was sent', () => {
     fc.assert(
       fc.property(anyView(), (sent) => {
         const stored = accepted(JSON.stringify(sent));
@@ -193,7 +193,7 @@ describe('a stored view', () => {
   });
 });
 
-it('the published schema of a view is the one that views are checked with', async () => {
+it('the published JSON Schema comes from the schema that checks views', async () => {
   const schema = toJsonSchema(ViewSchema, { errorMode: 'ignore', ignoreActions: ['check'] });
   const text = `${JSON.stringify({ title: 'A page view', ...schema }, null, 2)}\n`;
   await expect(text).toMatchFileSnapshot('../../data/view.schema.json');

@@ -1,4 +1,4 @@
-// Flags, modes, messages and the real file system, which the simulator lacks.
+// Tests flags, modes, messages and the real file system, which the simulator lacks.
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -31,7 +31,7 @@ test.each([
   ['disk', fs.constants.O_DSYNC],
   ['os', 0],
 ] as const)(
-  'with durability %s, the file is open with O_DSYNC as %i',
+  'with --durability %s, a store opens its file with the O_DSYNC bits %i',
   async (durability, flags) => {
     const { store, dir } = await openStore({ durability });
     await store.append(view(1));
@@ -40,7 +40,7 @@ test.each([
   },
 );
 
-test('views that arrive during a sync are written as one batch', async () => {
+test('a store writes the views that arrive during a sync as one batch', async () => {
   let writes = 0;
   const files = {
     ...systemFiles,
@@ -62,7 +62,7 @@ test('views that arrive during a sync are written as one batch', async () => {
   await store.close(20_000);
 });
 
-test('a file has mode 0640 in a directory 0750, whatever the umask', async () => {
+test('a view file has mode 0640, and its directory 0750, whatever the umask', async () => {
   for (const umask of [0o022, 0o077, 0]) {
     const before = process.umask(umask);
     try {
@@ -83,7 +83,7 @@ describe('a full disk', () => {
     disk.spaceBytes = 40;
     expect(await store.append(view(1))).toEqual({ unavailable: 'the disk is full' });
     expect(await store.append(view(2))).toEqual({ unavailable: 'the disk is full' });
-    // The page shows the log's message.
+    // The status page shows the log's message.
     const detail = `Can't write "${path}": ENOSPC: injected by the test, write; make space on the disk; if df -i shows no free inodes, delete files`;
     expect(store.state().detail).toBe(detail);
     disk.spaceBytes = Number.POSITIVE_INFINITY;
@@ -99,9 +99,9 @@ describe('a full disk', () => {
   });
 
   test.each([
-    ['writes no bytes and gives no error', async () => 0],
+    ['writes no bytes and reports no error', async () => 0],
     ['is always busy', () => Promise.reject(Object.assign(new Error(), { code: 'EAGAIN' }))],
-  ])('that %s is retried, with pauses', async (_, writeNothing) => {
+  ])('is assumed, and retried with pauses, if the disk %s', async (_, writeNothing) => {
     let writes = 0;
     let isFull = true;
     const files: FileOps = {
@@ -122,7 +122,7 @@ describe('a full disk', () => {
     await store.close(20_000);
   });
 
-  test('at a stop leaves a fragment and exit code 74; the next start seals it', async () => {
+  test('leaves a fragment and exit code 74 at a stop; the next start seals the fragment', async () => {
     const { store, disk, dir, text, path } = await openFaulty({ pollMs: 600_000 });
     disk.spaceBytes = 40;
     await store.append(view(1));
@@ -174,7 +174,7 @@ test('a store logs once that the free space is unknown', async () => {
 test.each([
   ['fdatasync', 'ENOSPC', 'sync'],
   ['write', 'EIO', 'write'],
-])('the process ends with exit 74 if its %s fails with %s', async (failing, errno, what) => {
+])('a store ends the process with 74 if %s fails with %s', async (failing, errno, what) => {
   const { store, disk, fatals, path } = await openFaulty();
   disk.fault = (operation) => (operation === failing ? { errno } : undefined);
   expect(await store.append(view(1))).toEqual({ unavailable: 'the disk has failed' });
@@ -188,7 +188,7 @@ test.each([
 test.each([
   ['moves', (path: string) => fs.renameSync(path, `${path}.moved`)],
   ['empties', (path: string) => fs.truncateSync(path)],
-])('a file that another program %s is opened again, and logged once', async (_, change) => {
+])('a store reopens a file that another program %s, and logs once', async (_, change) => {
   const { store, lines, log, path } = await openFaulty();
   await store.append(view(1));
   change(path);

@@ -70,7 +70,7 @@ describe('a refused view', () => {
     expect(store.state().storedBytes).toBe(Buffer.byteLength(text()));
   });
 
-  it('keeps its text, on one line', async () => {
+  it('keeps its text, but on one line', async () => {
     const { store, views, text } = openRefused();
     const sent = '\ufeff{\r\n\t"p" : "\u2028\u2029\\n\\u2028",\n"p":"twice"\r}';
     store.keep({ code: 'invalid-view', project: '1', text: sent });
@@ -93,9 +93,9 @@ describe('a refused view', () => {
   });
 });
 
-// The simulator tests how many bytes a day takes, and of which projects.
-describe('the refused file of a day holds', () => {
-  it('at most its maximum, which is logged once; the next day has a file of its own', async () => {
+// The simulator tests how many bytes of a day are stored, and for which projects.
+describe('the refused file of a day', () => {
+  it('holds at most --max-refused, which viewlog logs once; the next day has its own file', async () => {
     const { dir, log, store, clock, views, settled } = openRefused({ maxBytesPerDay: 50_000 });
     const text = JSON.stringify({ x: 'x'.repeat(9_000) });
     for (let n = 0; n < 10; n++) store.keep({ code: 'a', project: '1', text });
@@ -112,13 +112,13 @@ describe('the refused file of a day holds', () => {
   });
 });
 
-describe('a disk that', () => {
+describe('a store of refused views', () => {
   function openFaulty() {
     const disk = new FaultyDisk();
     return { disk, ...openRefused({ files: disk.files() }) };
   }
 
-  it("hangs costs a queue of bounded size, and doesn't hold up the stop", async () => {
+  it('queues at most 1 MiB of views while the disk hangs, and stops within its time-out', async () => {
     const { disk, store } = openFaulty();
     disk.fault = () => new Promise(() => {});
     const text = JSON.stringify({ x: 'x'.repeat(9_992) });
@@ -129,7 +129,7 @@ describe('a disk that', () => {
   });
 
   it.each(['open', 'fdatasync', 'fsync', 'write'] as const)(
-    'fails in %s ends nothing: the view is counted, and later ones are stored',
+    'counts a view as dropped if %s fails, and stores later views',
     async (failing) => {
       const { disk, store, views, log, settled, dir } = openFaulty();
       fs.writeFileSync(join(dir, FILE), '{}\n');

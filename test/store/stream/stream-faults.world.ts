@@ -21,7 +21,7 @@ import {
 import { until } from '../../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../../support/views.ts';
 
-// The answers of a collector while its stream accepts no views, and its recovery.
+// Tests how a collector answers while its stream accepts no views, and how it recovers.
 
 interface Refusal {
   readonly code: string;
@@ -99,7 +99,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
       const metrics = await viewlog.metrics();
       expect(metrics['viewlog_queue_bytes']).toBeLessThanOrEqual(64 * 1024);
       expect(metrics['viewlog_publish_failures_total{reason="timeout"}']).toBeGreaterThan(0);
-      // viewlog then publishes no views, and the client gives up the server.
+      // viewlog then publishes no views, and the NATS client abandons the server.
       await until(async () => (await readiness(viewlog)).code === 503);
       await until(() => viewlog.stderr().includes('; reconnecting'));
     } finally {
@@ -116,7 +116,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     await until(async () => (await viewlog.metrics())['viewlog_queue_bytes'] === 0);
   });
 
-  it('refuses views while the stream is full, logs it once, and recovers with space', async () => {
+  it('refuses views while the stream is full, logs this once, and accepts views once there is space', async () => {
     const nats = await startNats();
     await makeStream(nats, { max_msgs: 3, discard: 'new' });
     const viewlog = await start(nats);
@@ -193,8 +193,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
   });
 
   it('connects to a server that was down when viewlog started', async () => {
-    // Two servers that don't know each other, so that neither tells the client the other's
-    // address.
+    // The two servers don't know each other, so neither sends the client the other's address.
     const [first, second] = [await startNats(), await startNats()];
     await makeStream(second);
     await first.nodes[0]!.stop('SIGTERM');
@@ -229,13 +228,13 @@ describe.skipIf(!canRunNats())('a stream that three servers store', () => {
     await expectStored(loaded);
   });
 
-  it('loses nothing when its leader is stopped for 7 seconds, and then another one leads', async () => {
+  it('loses nothing when its leader is stopped for 7 seconds and then another server leads', async () => {
     const loaded = await startLoaded([NODE]);
     await pauseLeader(loaded, 7_000);
     await expectStored(loaded);
   });
 
-  it('accepts no views without a quorum, and accepts them again with one', async () => {
+  it('accepts no views while it has no quorum, and accepts views again once it has one', async () => {
     const nats = await startNatsCluster();
     const viewlog = await start(nats);
     expect(await accepts(viewlog)).toBe(true);
@@ -243,7 +242,7 @@ describe.skipIf(!canRunNats())('a stream that three servers store', () => {
     await Promise.all(others.map((node) => node.stop('SIGKILL')));
     const answers = await Promise.all(Array.from({ length: 20 }, () => accepts(viewlog)));
     expect(answers).not.toContain(true);
-    // viewlog notices the lost quorum even without views, and so does a load balancer in front.
+    // viewlog notices the lost quorum even without views, so that a load balancer does too.
     await until(async () => (await readiness(viewlog)).code === 503);
     // The quorum may come back, so another collector starts anyway.
     const second = await start({ url: `nats://127.0.0.1:${last!.port}` });
@@ -255,7 +254,7 @@ describe.skipIf(!canRunNats())('a stream that three servers store', () => {
 
   const seed = Number(process.env['VIEWLOG_TEST_SEED'] ?? Math.floor(Math.random() * 1e9));
 
-  it(`loses nothing when anything is killed or paused, from seed ${seed}`, async () => {
+  it(`loses nothing when servers, collectors or the archive are killed or paused, from seed ${seed}`, async () => {
     await chaos(RUNTIMES, new Random(seed), 4);
   }, 150_000);
 });

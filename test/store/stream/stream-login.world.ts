@@ -15,8 +15,8 @@ import { tempDir } from '../../support/temp-dir.ts';
 import { dataDirectory, run, until } from '../../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../../support/views.ts';
 
-// Permission to write to a stream: by password, by a credentials file, over TLS. No secret is ever
-// printed.
+// Tests logins to a stream: by password, by a credentials file, over TLS. viewlog must never print
+// a secret.
 
 const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
 const PASSWORD = 's3cret-p@ss';
@@ -42,12 +42,12 @@ describe.skipIf(!canRunNats())('a collector whose stream needs a login', () => {
     expect(said.join('\n')).not.toMatch(/s3cret/);
   });
 
-  it('says once that it is connected again, however often the login was refused', async () => {
+  it('logs once that it is connected again, however often the server refused the login', async () => {
     const users = join(tempDir(), 'users.conf');
     const allow = (password: string): void =>
       writeFileSync(users, `users: [ { user: viewlog, password: ${password} } ]`);
     allow('s3cret');
-    // Without the name, the server wouldn't read its configuration again. The path is relative to
+    // Without a name, the server wouldn't reload its configuration. The path is relative to
     // the configuration's directory.
     const config = `server_name: n0
 authorization { include "${'../'.repeat(20)}${users}" }`;
@@ -135,7 +135,8 @@ describe.skipIf(!canRunNats() || !isHere(OPENSSL))('a collector with a stream ov
 });
 
 /**
- * Returns the certificate of an authority, and a server's that it has signed.
+ * Returns the certificate of an authority, and the options of a server whose certificate it has
+ * signed.
  * @param name the only name in the server's certificate; its subject names no server.
  */
 function certified(name: string): { certificate: string; options: NatsOptions } {
@@ -178,7 +179,7 @@ function token(issuer: KeyPair, subject: KeyPair, name: string, nats: object): s
   return `${signed}.${signature}`;
 }
 
-/** An operator with one account, which has one user, and the account that servers need. */
+/** Creates an operator with one account, which has one user, and the account that servers need. */
 function keysAndTokens(): { options: NatsOptions; creds: string } {
   const operator = nkeys.createOperator();
   const [account, system] = [nkeys.createAccount(), nkeys.createAccount()];

@@ -14,7 +14,7 @@ import { startWatched } from '../../support/status.ts';
 import { dataDirectory, run, startViewlog } from '../../support/viewlog.ts';
 import { FULL_VIEW, MINIMAL_VIEW } from '../../support/views.ts';
 
-// Views in a stream of one real NATS server.
+// Tests views in a stream of one real NATS server.
 
 const RUNTIMES = [...NODES, DENO, DENO_2_5, BUN, EXECUTABLE].filter(isPresent);
 const idOf = async (answer: Response): Promise<string> =>
@@ -100,12 +100,12 @@ function usersWithout(denied: string): string {
   return `authorization { users: [ { user: viewlog, password: s3cret, permissions: ${permissions} } ] }`;
 }
 
-describe.skipIf(!canRunNats())('a start', () => {
+describe.skipIf(!canRunNats())('a start with a stream', () => {
   const USERS = { config: 'authorization { users: [ { user: viewlog, password: s3cret } ] }' };
   const serve = (url: string, ...args: string[]) =>
     run(['serve', '--port=0', '--status=off', '--store', url, ...args]);
 
-  it('says in one line that viewlog reaches no server', async () => {
+  it('prints one line if viewlog reaches no server', async () => {
     const { code, stdout, stderr } = await serve('nats://127.0.0.1:9,localhost:9');
     expect([code, stdout]).toStrictEqual([69, '']);
     expect(stderr).toMatch(
@@ -118,7 +118,13 @@ describe.skipIf(!canRunNats())('a start', () => {
     ['a wrong password', /Can't log in to .*; check the credentials$/, USERS, 'viewlog:wr0ng@'],
     ['a wrong token', /Can't log in to .*; check the credentials$/, USERS, 'wr0ng@'],
     ['more replicas than servers', /replicas > 1 not supported/, {}, '', '--nats-replicas=3'],
-    ['too large views', /messages of at most 1 MiB/, {}, '', '--max-view=1MiB'],
+    [
+      'a --max-view above the limit for messages',
+      /messages of at most 1 MiB/,
+      {},
+      '',
+      '--max-view=1MiB',
+    ],
     ['no JetStream', /jetstream is not enabled/i, { jetstream: false }],
     ...RIGHTS.map((denied): [string, RegExp, NatsOptions, string] => [
       `no permission for ${denied}`,
@@ -143,7 +149,7 @@ describe.skipIf(!canRunNats())('a start', () => {
       { subjects: ['other.>'], max_bytes: 7e6 },
       /^error: Stream VIEWS_REFUSED isn't viewlog's \(subjects other.>\); name another with/,
     ],
-  ])('is refused with a stream %s with %j, and changes nothing', async (name, config, message) => {
+  ])('is refused if stream %s has %j, and changes nothing', async (name, config, message) => {
     const nats = await startNats();
     await makeStream(nats, { name, ...config });
     const { code, stderr } = await serve(nats.url);
@@ -164,7 +170,7 @@ describe.skipIf(!canRunNats())('a start', () => {
     }
   });
 
-  it('warns about a stream that drops old views, or has other replicas', async () => {
+  it('warns about a stream that drops old views, or has another number of replicas', async () => {
     const nats = await startNats();
     await makeStream(nats, { discard: 'old', max_bytes: 1024 * 1024 });
     const args = ['--store', nats.url, '--nats-replicas', '3'];
