@@ -1,5 +1,6 @@
-// Attackers in a process of their own, so they slow down only the server: PORT CLIENTS WAY… keeps
-// CLIENTS connections busy in each way, and replaces each one that the server ends.
+// Attackers in a separate process, so that they slow down only the server. Its arguments are PORT
+// CLIENTS WAY…: it keeps CLIENTS connections busy in each way, and replaces each connection that
+// the server ends.
 import { connect } from 'node:net';
 import { sleep } from '../../src/base/time.ts';
 import { type Way, WAYS } from './attacker.ts';

@@ -83,7 +83,7 @@ const ARGS = [
   '--user-agent=Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/150.0.0.0 Safari/537.36',
 ];
 
-/** Opens an address in a browser without developer tools, which keep pages from prerendering. */
+/** Opens an address in a browser without developer tools, because these prevent prerendering. */
 export function openUnwatched(url: string): void {
   const { origin } = new URL(url);
   const own = [
@@ -109,7 +109,7 @@ export async function newPage(options: object = {}): Promise<Page> {
   browser ??= chromium.launch({
     executablePath: CHROMIUM,
     args: [...ARGS, '--disable-background-networking'],
-    // Playwright turns off this cache, which visitors' browsers use.
+    // Playwright turns off the back/forward cache, which visitors' browsers use.
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
   });
   const context = await (await browser).newContext(options);

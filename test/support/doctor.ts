@@ -4,7 +4,7 @@ import type { Watched } from './status.ts';
 import { tempDir } from './temp-dir.ts';
 import { type RunOptions, start } from './viewlog.ts';
 
-// `viewlog doctor` on an installation, as an operator runs it.
+// Runs `viewlog doctor` on an installation, as an operator does.
 
 /** The service's user. */
 export const SERVICE = { uid: 4711, gid: 4712 };
@@ -28,7 +28,9 @@ export function installation(projects?: unknown, dir = join(tempDir(), 'data')):
   return dir;
 }
 
-/** An address at which nothing listens. Other tests soon use any free port of 127.0.0.1. */
+/**
+ * An address at which nothing listens. It isn't on 127.0.0.1, where other tests use any free port.
+ */
 export const NOWHERE = { host: '127.86.73.69', port: 18080 };
 
 /** Runs the doctor. By default no collector is at its address. */
@@ -43,7 +45,7 @@ export async function doctor(
   const { ended } = start(['doctor', ...places, ...args], '/', options);
   const { code, stdout, stderr } = await ended;
   const out = stdout + stderr;
-  // The lines of a fix are indented below its check's.
+  // A fix is on indented lines below the line of its check.
   const lines = out.trimEnd().replaceAll(/\n +/g, ' ').split('\n');
   /** Returns the line of a check, or else the first line, without padding. */
   const line = (check?: string): string =>

@@ -11,7 +11,7 @@ export async function exampleOf(
   options: RunOptions = {},
 ): Promise<string> {
   const { code, stdout, stderr } = await run(['example', name, ...args], options);
-  // The tests may run as root.
+  // If the tests run as root, some examples warn about it.
   const others = stderr.replace(/^warning: ".*" belongs to root, so .*\n/, '');
   expect([code, others]).toStrictEqual([0, '']);
   return stdout;

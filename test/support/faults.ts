@@ -15,8 +15,8 @@ import { MINIMAL_VIEW } from './views.ts';
 import { tempDir } from './temp-dir.ts';
 import { startProgram, until, type Viewlog } from './viewlog.ts';
 
-// Faults of a real collector. Each function takes its random numbers, so that the soak can repeat it
-// for hours.
+// Faults of a real collector. Each function gets its random numbers as an argument, so that the
+// soak can repeat the fault for hours.
 
 type Fault = (runtime: Runtime, random: Random) => Promise<void>;
 
@@ -44,7 +44,7 @@ async function endRepeatedly(runtime: Runtime, random: Random): Promise<void> {
   trial.expectWhole(crashes);
 }
 
-/** Fills the disk and frees space: the collector accepts and stores views again, refused ones too. */
+/** Fills the disk and frees space: the collector then stores accepted and refused views again. */
 async function fillAndFree(runtime: Runtime, random: Random): Promise<void> {
   const trial = Trial.onSmallDisk(runtime);
   const viewlog = await trial.start();
@@ -101,9 +101,9 @@ async function remountReadOnly(runtime: Runtime): Promise<void> {
 }
 
 /**
- * Lets a sync fail, because the disk below is full: viewlog ends. A sync that meets the error may
- * be reported as done although its transaction is lost, to any program (ext4 of Linux 6.18). So
- * only views that were acknowledged while the disk below had space are expected.
+ * Lets a sync fail, because the disk below is full: viewlog ends. ext4 of Linux 6.18 may report a
+ * sync as done to any program although it has lost the transaction. So the test expects only views
+ * that were acknowledged while the disk below had space.
  */
 async function failSync(runtime: Runtime): Promise<void> {
   const backing = smallDisk(12 * DISK_BYTES);
@@ -118,7 +118,7 @@ async function failSync(runtime: Runtime): Promise<void> {
   });
   const { code, stderr } = await viewlog.ended;
   expect([code, stderr]).toStrictEqual([74, expect.stringMatching(/^error: Can't sync ".*/m)]);
-  // Without space below, the journal can't be recovered.
+  // ext4 can't recover its journal while the disk below is full.
   remount(backing, 'size=64M');
   disk.remount();
   const lines = [...trial.files().values()].join('').split('\n');
@@ -207,7 +207,9 @@ async function hangDisk(runtime: Runtime): Promise<void> {
   trial.expectWhole(1);
 }
 
-/** Puts something else in the place of each file: viewlog writes nothing to it, and recovers. */
+/**
+ * Puts something else in the place of each file: viewlog writes nothing to it, and recovers later.
+ */
 const obstruct =
   (make: (path: string) => void): Fault =>
   async (runtime) => {
@@ -254,7 +256,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
 const peakKiB = ({ child }: Viewlog): number =>
   Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]);
 
-/** Returns the CPU time that the process has had; other processes don't slow it down. */
+/** Returns the CPU time of the process, on which other processes have no effect. */
 function cpuMs({ child }: Viewlog): number {
   const [, fields = ''] = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ');
   const [user, system] = fields.split(' ').slice(11);
@@ -262,9 +264,9 @@ function cpuMs({ child }: Viewlog): number {
 }
 
 /**
- * Attacks in these ways, with `clients` in each, for as long as given. Views beside the attacks are
- * answered all the time, memory stays bounded, and nothing acknowledged is lost. Not for Deno below
- * 2.9.6, which reads a refused body to its end.
+ * Attacks in these ways, with `clients` in each, for `ms`. Expects that viewlog answers other views
+ * all the time, that its memory stays bounded, and that it loses no acknowledged view. Not for Deno
+ * below 2.9.6, which reads a refused body to its end.
  */
 export async function withstand(
   runtime: Runtime,

@@ -12,9 +12,9 @@ function errnoError(errno: string, operation: string): Error {
  * `test/simulation` has the disk that tries every fault.
  */
 export class FaultyDisk {
-  /** Bytes until ENOSPC. */
+  /** The number of bytes until writes fail with ENOSPC. */
   spaceBytes = Number.POSITIVE_INFINITY;
-  /** Called before an operation on a path, which waits for the fault. */
+  /** Called before each operation on a path. The operation waits for the result. */
   fault: (operation: Operation, path: string) => Fault | Promise<Fault> = () => undefined;
 
   files(): FileOps {

@@ -5,7 +5,7 @@ import { isHere, TOOLS } from './runtimes.ts';
 import { tempDir } from './temp-dir.ts';
 import { startProgram } from './viewlog.ts';
 
-// Debian's Firefox, driven by WebDriver BiDi: Playwright needs a build of its own.
+// Drives Debian's Firefox with WebDriver BiDi, because Playwright needs its own build of Firefox.
 
 const FIREFOX = '/usr/bin/firefox-esr';
 const WEBSOCKET = `${TOOLS}/ws`;

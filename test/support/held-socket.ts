@@ -16,7 +16,9 @@ const fdOf = (server: Server): number =>
   // oxlint-disable-next-line no-underscore-dangle -- Node has no public way to a server's descriptor
   (server as unknown as { _handle: { fd: number } })._handle.fd;
 
-/** A process that holds a listening socket and starts the collector again whenever it ends. */
+/**
+ * Starts a process that holds a listening socket, and starts the collector again whenever it ends.
+ */
 export async function holdSocket(data: string, host = '127.0.0.1') {
   const socket = createServer();
   await once(socket.listen(0, host), 'listening');
@@ -36,11 +38,11 @@ export async function holdSocket(data: string, host = '127.0.0.1') {
 }
 
 /**
- * Restarts the collector ten times while clients send views, directly or through a proxy. No
- * connection is refused, and no answer is lost.
+ * Restarts the collector ten times while clients send views, directly or through a proxy. Expects
+ * that no connection is refused, and that no answer is lost.
  *
  * In a stop, viewlog closes a connection that sends no request for 250 ms. A client that gets no
- * CPU for that long sends its request into the closed connection, and has to send it again, as
+ * CPU time for that long sends its request on the closed connection, and has to repeat it, as
  * browsers do. viewlog hasn't read such a request, so no line may be without an answer.
  * @param through starts a proxy in front of the collector at this port; returns its address.
  */

@@ -3,14 +3,14 @@ import { FULL_VIEW } from './views.ts';
 import { postView } from './viewlog.ts';
 
 const BODY = JSON.stringify({ ...FULL_VIEW, pn: 'ü'.repeat(200) });
-/** The wait after a refusal: otherwise a client would send thousands of views per second. */
+/** The wait after a refusal. Without it, a client would send thousands of views per second. */
 const REST_MS = 20;
 
 export type Load = ReturnType<typeof startLoad>;
 
 /**
  * Starts clients that send one view after the other until they are stopped.
- * @param keepAlive false: every view has a connection of its own.
+ * @param keepAlive false: every view has its own connection.
  */
 export function startLoad(url: string, clients: number, keepAlive = true) {
   const answers = {

@@ -11,12 +11,12 @@ import { isHere } from './runtimes.ts';
 import { tempDir } from './temp-dir.ts';
 import { startProgram, type Started, until } from './viewlog.ts';
 
-// Real NATS servers on free ports of loopback, in directories of their own.
+// Starts real NATS servers on free ports of loopback, each in its own directory.
 
 const VERSION = readFileSync(new URL('../../.ci/nats-server-version', import.meta.url), 'utf8');
 /** A current server, for which viewlog is meant. */
 const CURRENT = `${homedir()}/.cache/viewlog/nats-server-${VERSION.trim()}/nats-server`;
-/** Debian's, which is 2.9: it works, with a warning. */
+/** Debian's server, of version 2.9: viewlog works with it, but warns. */
 export const DEBIAN_NATS = '/usr/sbin/nats-server';
 
 export const canRunNats = (): boolean =>
@@ -159,7 +159,7 @@ export class NatsCluster {
   async stepDown(name: string): Promise<void> {
     const before = await this.leaderOf(name);
     const nats = await this.connect();
-    // The servers may elect the same leader again, so it is asked until another one leads.
+    // The servers may elect the same leader again, so this asks until another server leads.
     for (let asks = 0; (await this.leaderOf(name)) === before; asks++) {
       if (asks % 20 === 0) await nats.request(`$JS.API.STREAM.LEADER.STEPDOWN.${name}`);
       await sleep(500);

@@ -10,7 +10,8 @@ import { TOOLS } from './runtimes.ts';
 import { tempDir } from './temp-dir.ts';
 import { dataDirectory, run, startViewlog, until, type Viewlog } from './viewlog.ts';
 
-// A web of sites with the printed script, a search engine, a collector behind a proxy, and people.
+// Simulates sites with the printed script, a search engine, a collector behind a proxy, and
+// visitors.
 
 /** A tab of a browser. */
 interface Tab {
@@ -19,7 +20,7 @@ interface Tab {
   run(code: string): Promise<unknown>;
   back(): Promise<unknown>;
   close(): Promise<unknown>;
-  /** Opens another tab in front of this one. Chromium without a screen shows all tabs. */
+  /** Opens another tab in front of this tab. Chromium without a screen shows all tabs. */
   hide(): Promise<unknown>;
   show(): Promise<unknown>;
 }
@@ -36,7 +37,7 @@ export interface Visitor extends Omit<Tab, 'goto'> {
   /** Waits until an expression is true on the page. */
   sees(code: string): Promise<unknown>;
   wait(ms: number): Promise<void>;
-  /** Waits until this many views are stored; not for ever, because they may be too few. */
+  /** Waits up to 20 s until this many views are stored; returns whether they are. */
   counted(views: number): Promise<boolean>;
   /** Leaves the site for another one, without a link. */
   elsewhere(): Promise<unknown>;
@@ -53,12 +54,12 @@ export interface Person {
   readonly plant?: (element: string) => string;
   /** Options of `viewlog snippet`. */
   readonly args?: readonly string[];
-  /** The project's id, if not one of its own. */
+  /** The project's id; by default a different one for each person. */
   readonly id?: string;
   readonly way?: Way;
   /** Attributes of the script. */
   readonly attributes?: string;
-  /** The site's host, if not one of its own. */
+  /** The site's host; by default a different one for each person. */
   readonly host?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** The site's policy before its owner follows the advice of `viewlog snippet`. */
@@ -100,7 +101,7 @@ const LIBRARIES: Readonly<Record<string, string>> = {
   '/turbo.js': '@hotwired/turbo/dist/turbo.es2017-umd.js',
 };
 
-/** Changes policies as the advice on stderr says, word by word. */
+/** Changes policies exactly as the advice on stderr says. */
 export const followAdvice = (policies: string, stderr: string): string =>
   policies
     .split(',')
@@ -128,7 +129,7 @@ function changedPolicy(policy: string, stderr: string): string {
   return [...directives].map(([name, sources]) => [name, ...sources].join(' ')).join('; ');
 }
 
-/** A person with a site of their own. */
+/** A person, and the site that this person visits. */
 interface Site {
   readonly person: Person;
   /** The project's id. */
@@ -200,7 +201,7 @@ function answerPage(url: URL, site: Site | undefined, answer: ServerResponse): u
   return path === '/endless' || answer.end();
 }
 
-/** Starts the web of these people. */
+/** Starts the sites of these people, and the servers that they need. */
 async function startWeb(people: readonly Person[]) {
   const idOf = (index: number): string => people[index]!.id ?? String(1000 + index);
   const hostOf = (index: number): string => people[index]!.host ?? `p${index}.test`;
@@ -221,7 +222,7 @@ async function startWeb(people: readonly Person[]) {
   const down = `http://views.test:${await closedPort()}`;
 
   const printed = new Map<string, ReturnType<typeof run>>();
-  /** Prints a script; those that differ only in their project's id are printed once. */
+  /** Prints a script once for each set of arguments. */
   const print = (id: string, ...args: string[]): ReturnType<typeof run> => {
     const key = [id, ...args].join(' ');
     const result = printed.get(key) ?? run(['snippet', id, ...args], { data: tempDir() });
@@ -250,7 +251,7 @@ async function startWeb(people: readonly Person[]) {
 
 type Web = Awaited<ReturnType<typeof startWeb>>;
 
-/** The id in scripts that are printed once for several people. */
+/** The id in the scripts that several people share; `build` replaces it by each person's id. */
 const ANY_ID = '1';
 
 async function closedPort(): Promise<number> {
@@ -267,7 +268,7 @@ function visitorOf({ origin, id, page, person }: Site, tab: Tab, web: Web) {
       .lines()
       .filter((line) => line.includes(`"p":"${id}"`))
       .map((line) => JSON.parse(line) as Record<string, unknown>)
-      // A page that a person leaves sends all waiting views together, in no order.
+      // When a person leaves a page, it sends all waiting views at the same time, in any order.
       .toSorted((a, b) => Date.parse(String(a['ld'])) - Date.parse(String(b['ld'])))
       .map(rowOf)
       .map((row) => row.replaceAll(origin, 'SITE').replaceAll(web.search, 'SEARCH'));

@@ -24,7 +24,7 @@ export async function caddy(printed: string) {
   const [port = 0] = await freePorts(1);
   const dir = tempDir();
   const config = join(dir, 'Caddyfile');
-  // An address of this machine, and no admin port, so that several Caddys can run.
+  // Uses a free port of this machine and no admin port, so that several Caddys can run.
   const own = printed.replace('www.example.com {', `http://127.0.0.1:${port} {`);
   expect(own).not.toBe(printed);
   writeFileSync(config, `{\n\tadmin off\n}\n${own.replace('/srv/www', dir)}`);

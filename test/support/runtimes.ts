@@ -35,7 +35,7 @@ const node = (major: number): Runtime =>
 export const NODE_22 = node(22);
 export const NODE_24 = node(24);
 export const NODE_26 = node(26);
-/** Every supported release line. */
+/** Every supported release line of Node. */
 export const NODES = [NODE, NODE_22, NODE_24, NODE_26];
 
 const deno = (name: string, program: string): Runtime =>

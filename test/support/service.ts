@@ -9,7 +9,7 @@ import { tempDir } from './temp-dir.ts';
 import { FULL_VIEW, MINIMAL_VIEW } from './views.ts';
 import { dataDirectory, PROJECTS, run, startViewlog, until } from './viewlog.ts';
 
-// The service from outside: behaviour that depends on the runtime. Unit tests cover the rest.
+// Tests the behaviour of the service that depends on the runtime. Unit tests cover the rest.
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const PAGE = 'https://page.example';
@@ -27,7 +27,9 @@ const CORS = {
 const withoutNotice = (stderr: string): string =>
   stderr.replace(/^warning: .*--min-free is off.*\n/m, '');
 
-/** The tests of one runtime. Each runtime has a test file, so that they run side by side. */
+/**
+ * Defines the tests of one runtime. Each runtime has a test file, so that they run side by side.
+ */
 export function theServiceOn(runtime: Runtime): void {
   describe.skipIf(!isPresent(runtime))(`viewlog on ${runtime.name}`, () => {
     service(runtime);
@@ -37,7 +39,7 @@ export function theServiceOn(runtime: Runtime): void {
 function service(runtime: Runtime): void {
   const start = () => startViewlog({ runtime });
 
-  it('stores a view as a line, says where it listens, and stops with 0', async () => {
+  it('stores a view as a line, prints where it listens, and exits with 0', async () => {
     const viewlog = await start();
     const answer = await viewlog.post(FULL_VIEW);
     expect(answer.status).toBe(201);
@@ -63,7 +65,7 @@ function service(runtime: Runtime): void {
     expect(stdout).toContain('a page-view collector');
   });
 
-  it('checks requests in a fixed order, and uses the path as sent', async () => {
+  it('checks requests in a fixed order, and compares the path as it was sent', async () => {
     const viewlog = await start();
     const json = 'application/json';
     const deep = '['.repeat(7000) + ']'.repeat(7000);
@@ -169,11 +171,11 @@ function service(runtime: Runtime): void {
       pieces: [post('', CHUNKED), chunk('{').repeat(20_000)],
     });
     expect(bytes.answers).toMatchObject([{ status: 413, body: expect.stringContaining('pieces') }]);
-    // If the answer's end were held back, Bun would read on, and no other client would be served.
+    // If viewlog delayed the end of the answer, Bun would read on, and serve no other client.
     if (runtime === BUN) expect(bytes.answers[0]!.headers['transfer-encoding']).toBeUndefined();
   });
 
-  it('keeps a connection through chunks, refusals and requests sent ahead', async () => {
+  it('keeps a connection open through chunks, refusals and pipelined requests', async () => {
     const viewlog = await start();
     const statusesOf = async (pieces: readonly (string | number)[], inTurn = false) => {
       const { answers, closed } = await speak(viewlog.port, { pieces, inTurn });
@@ -237,7 +239,7 @@ function service(runtime: Runtime): void {
     expect((await viewlog.post(view)).status).toBe(201);
   });
 
-  it("says in one line why it can't start", async () => {
+  it("prints in one line why it can't start", async () => {
     const viewlog = await start();
     const cases: [string[], number, RegExp][] = [
       [['serve', '--port', 'x'], 64, /--port must be a whole number from 0 to 65535, not "x"/],

@@ -6,7 +6,7 @@ import { tempDir } from './temp-dir.ts';
 
 const run = (program: string, ...args: string[]): void => void execFileSync(program, args);
 
-/** Returns whether this process may mount. If not, the suite says so, and CI fails. */
+/** Returns whether this process may mount. If not, prints a note; in CI, throws. */
 export function canMount(): boolean {
   const root = process.platform === 'linux' && process.getuid?.() === 0;
   if (!root && process.env['CI']) throw new Error('CI must test a full disk: run as root on Linux');
@@ -19,8 +19,8 @@ export const canMountThin = (): boolean =>
   canMount() && existsSync('/dev/loop-control') && spawnSync('mkfs.ext4', ['-V']).status === 0;
 
 /**
- * Makes a mounted file system read-only (which fails while a file is open for writing), writable, or
- * larger: `size=64M`, for a tmpfs.
+ * Makes a mounted file system read-only (which fails while a file is open for writing) or writable,
+ * or changes the size of a tmpfs (`size=64M`).
  */
 export const remount = (dir: string, how: 'ro' | 'rw' | `size=${number}M`): void =>
   run('mount', '-o', `remount,${how}`, dir);

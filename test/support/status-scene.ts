@@ -53,7 +53,7 @@ interface Around {
   readonly resent?: Resent;
 }
 
-/** A collector's counts with a clock of their own, and the status page that they make. */
+/** A collector's counts, with their own clock, and the status page made from them. */
 export class Scene {
   nowMs = NOON;
   projects: ProjectList;
@@ -73,7 +73,7 @@ export class Scene {
     this.projects.replace({ projects }, this.nowMs);
   }
 
-  /** @param everyMs advances the clock by this after each view. */
+  /** @param everyMs the time by which the clock advances after each view. */
   accept(count = 1, project = '1', everyMs = 1000): void {
     for (let i = 0; i < count; i++) {
       this.counts.accepted(project, Buffer.from(JSON.stringify({ p: project, url: '/page' })));

@@ -1,8 +1,8 @@
 import { FULL_VIEW } from './views.ts';
 
 /**
- * Returns lines as the collector writes them, with ascending ids: one per second of `day`, up to its
- * last one.
+ * Returns lines as the collector writes them, with ascending ids: one per second of `day`, and all
+ * others in its last second.
  */
 export function storedLines(day: string, count: number, change: object = {}, first = 0): string[] {
   return Array.from({ length: count }, (_, n) => {

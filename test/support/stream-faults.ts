@@ -17,11 +17,11 @@ import {
   type Viewlog,
 } from './viewlog.ts';
 
-// Faults of a real cluster of three, its collectors and its archive, while views come in.
+// Faults of a real cluster of three servers, its collectors and its archive, while views arrive.
 
 const CLIENTS = 16;
 
-/** A collector that is loaded for as long as it lives, and started again when it is killed. */
+/** A collector that gets views as long as it runs, and that is started again when it is killed. */
 class Loaded {
   readonly #options: StartOptions;
   readonly #loads: Load[] = [];
@@ -84,7 +84,7 @@ class Archived {
     this.#runtimes = runtimes;
   }
 
-  /** An archive that starts while there is no leader ends with 69. */
+  /** Waits for a leader first, because without one an archive exits with 69. */
   async start(): Promise<void> {
     await this.#nats.leaderOf('VIEWS');
     const runtime = this.#runtimes[this.#starts++ % this.#runtimes.length]!;

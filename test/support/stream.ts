@@ -63,7 +63,7 @@ export class SimulatedStream implements StreamSource {
     this.#connections += 1;
   }
 
-  /** Returns the lines of the stream up to a message, in its order. */
+  /** Returns the lines of the stream up to a message, in the stream's order. */
   lines(to = this.last): string[] {
     const messages = [...this.#messages].filter(([sequence]) => sequence <= to);
     return messages.map(([, { data }]) => Buffer.from(data).toString());

@@ -11,7 +11,7 @@ import { dataDirectory, PROJECTS, startViewlog, until, type Viewlog } from './vi
 
 export const DISK_BYTES = 1024 * 1024;
 
-/** A data directory, the collectors that run in it, and all that they acknowledge. */
+/** A data directory, the collectors that run in it, and the views that they acknowledge. */
 export class Trial {
   readonly runtime: Runtime;
   readonly data: string;
@@ -19,7 +19,7 @@ export class Trial {
   readonly acknowledged: string[] = [];
   #before = new Map<string, Buffer>();
 
-  /** @param dir the root of a file system of its own, if it needs one. */
+  /** @param dir the root of a separate file system, if the trial needs one. */
   constructor(runtime: Runtime, args: readonly string[] = [], dir = tempDir()) {
     this.runtime = runtime;
     this.data = dataDirectory(PROJECTS, dir);
@@ -102,8 +102,8 @@ export class Trial {
   }
 
   /**
-   * Expects a line for every acknowledgement, only whole views of the file's day except for one
-   * fragment per crash, and ascending ids, and no change to earlier bytes.
+   * Expects a line for every acknowledgement, only whole views of the file's day except for
+   * `fragmentsMax` fragments, ascending ids, and no change to earlier bytes.
    */
   expectWhole(fragmentsMax = 0): void {
     this.expectGrown();

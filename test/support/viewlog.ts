@@ -126,7 +126,7 @@ export function run(args: readonly string[], options: RunOptions = {}): Promise<
 
 /** Returns the options that name a command's files. */
 function dataOptionsOf(args: readonly string[], data: string, { env }: RunOptions): string[] {
-  // The command reads only the files that it is given.
+  // `verify` reads only the files in its arguments.
   if (args[0] === 'verify') return [];
   // With a stream, the projects file is the only one.
   const isStream = args.includes('--store') || env?.['VIEWLOG_STORE'] !== undefined;
@@ -139,7 +139,7 @@ export type Viewlog = Awaited<ReturnType<typeof startViewlog>>;
 /** Starts the built bundle, and waits until it listens. */
 export async function startViewlog(options: StartOptions = {}) {
   const data = options.data ?? dataDirectory();
-  // Tests of the status page choose a port, because the default port can be used only once.
+  // The status page is off by default, because only one process can use its default port.
   const first = ['serve', '--port=0', '--status=off', ...(options.args ?? [])];
   const args = [...first, ...dataOptionsOf(first, data, options)];
   const started = start(args, data, options);
