@@ -14,7 +14,7 @@ it.each([
     ],
   ],
 ] as const)(
-  'the log marks the level of each line: format %s, read by the journal %s',
+  'the log as %s marks levels, read by the journal: %s',
   (format, isJournal, expected) => {
     const lines: string[] = [];
     const writeLine = (fd: number, line: string): void => void lines.push(`${fd} ${line}`);

@@ -8,8 +8,8 @@ import { hasFirefox } from '../support/firefox.ts';
 import { pageOf, type Person, type Result, type Visitor, visitsOf } from '../support/people.ts';
 import { TOOLS } from '../support/runtimes.ts';
 
-// Tests visits to sites with the printed script: exactly the views that a person would count must be
-// stored.
+// Tests visits to sites with the printed script: exactly the views that a person would count must
+// be stored.
 
 /** Changes the address as a router does, and later the title. */
 const route = (path: string, titleAfterMs: number, title = `App ${path}`): string =>

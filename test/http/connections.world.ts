@@ -51,7 +51,9 @@ function statesOf(bytesMax: number): Readonly<Record<string, State>> {
   };
 }
 
-/** The rows that don't hold on a runtime, with the reasons, which `viewlog help runtimes` names too. */
+/**
+ * The rows that don't hold on a runtime, with the reasons, which `viewlog help runtimes` names too.
+ */
 const EXCEPTIONS: readonly (readonly [runtime: RegExp, row: RegExp])[] = [
   // Bun closes a connection on which a request comes before the last answer.
   [/Bun/, /^a pipelined/],
@@ -253,8 +255,8 @@ async function stopIdle(scene: Scene): Promise<void> {
 }
 
 /**
- * Stops a collector while requests are in flight; the rest of each request arrives after the stop has
- * begun.
+ * Stops a collector while requests are in flight; the rest of each request arrives after the stop
+ * has begun.
  */
 async function stopBusy(scene: Scene): Promise<void> {
   const viewlog = await scene.start();

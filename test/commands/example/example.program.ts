@@ -83,27 +83,24 @@ describe('example', () => {
   it.each([
     ['port', ['systemd', 'systemd-socket', 'caddy', 'nginx', 'dockerfile', 'compose']],
     ['status', ['systemd', 'caddy', 'dockerfile', 'compose', 'prometheus', 'alerts']],
-  ])(
-    "uses the last start's --%s in %j only, unless the option is given",
-    async (option, expected) => {
-      const [taken, given] = ['127.0.0.1:9007', '127.0.0.1:9008'].map((address) =>
-        option === 'port' ? address.slice(-4) : address,
-      );
-      const data = lastStarted({ [option]: taken! });
-      // An archive's unit uses no option of a collector.
-      const names = NAMES.filter((name) => name !== 'archive');
-      const changed = names.map(async (name) => {
-        const printed = await run(['example', name], { data });
-        const same = await run(['example', name, `--${option}=${taken}`], { data });
-        expect(printed).toMatchObject({ code: 0, stdout: same.stdout });
-        expect(printed.stderr).not.toContain('last start');
-        const other = await run(['example', name, `--${option}=${given}`], { data });
-        expect(other.stdout).not.toContain('9007');
-        return other.stdout === printed.stdout ? [] : [name];
-      });
-      expect((await Promise.all(changed)).flat()).toStrictEqual(expected);
-    },
-  );
+  ])("uses the last start's --%s in %j only, unless it is given", async (option, expected) => {
+    const [taken, given] = ['127.0.0.1:9007', '127.0.0.1:9008'].map((address) =>
+      option === 'port' ? address.slice(-4) : address,
+    );
+    const data = lastStarted({ [option]: taken! });
+    // An archive's unit uses no option of a collector.
+    const names = NAMES.filter((name) => name !== 'archive');
+    const changed = names.map(async (name) => {
+      const printed = await run(['example', name], { data });
+      const same = await run(['example', name, `--${option}=${taken}`], { data });
+      expect(printed).toMatchObject({ code: 0, stdout: same.stdout });
+      expect(printed.stderr).not.toContain('last start');
+      const other = await run(['example', name, `--${option}=${given}`], { data });
+      expect(other.stdout).not.toContain('9007');
+      return other.stdout === printed.stdout ? [] : [name];
+    });
+    expect((await Promise.all(changed)).flat()).toStrictEqual(expected);
+  });
 
   it.each([
     ['max-view', ['systemd', 'nginx', 'dockerfile', 'fluent-bit', 'vector', 'filebeat', 'rsyslog']],
@@ -161,23 +158,20 @@ describe('example', () => {
     }
   });
 
-  it.runIf(process.getuid?.() === 0)(
-    'warns a user who may read neither the last start nor the projects file',
-    async () => {
-      const data = lastStarted({ port: '9007' });
-      fs.chmodSync(data, 0o750);
-      fs.chownSync(data, 4711, 4712);
-      const stderrOf = async (name: string) =>
-        (await start(['example', name, '--data', data], '/', { user: { uid: 1, gid: 1 } }).ended)
-          .stderr;
-      const [options, projects] = [`"${data}/last-start.json"`, `"${data}/projects.json"`];
-      const warning = (files: string) =>
-        `This user can't read ${files}, so the file has defaults; run`;
-      expect(await stderrOf('nginx')).toContain(warning(`${options} or ${projects}`));
-      expect(await stderrOf('alerts')).toContain(warning(options));
-      expect(await stderrOf('clickhouse')).toBe('');
-    },
-  );
+  it.runIf(process.getuid?.() === 0)('warns a user who may not read the last start', async () => {
+    const data = lastStarted({ port: '9007' });
+    fs.chmodSync(data, 0o750);
+    fs.chownSync(data, 4711, 4712);
+    const stderrOf = async (name: string) =>
+      (await start(['example', name, '--data', data], '/', { user: { uid: 1, gid: 1 } }).ended)
+        .stderr;
+    const [options, projects] = [`"${data}/last-start.json"`, `"${data}/projects.json"`];
+    const warning = (files: string) =>
+      `This user can't read ${files}, so the file has defaults; run`;
+    expect(await stderrOf('nginx')).toContain(warning(`${options} or ${projects}`));
+    expect(await stderrOf('alerts')).toContain(warning(options));
+    expect(await stderrOf('clickhouse')).toBe('');
+  });
 
   it.each([...SERVERS, ...METRICS])('never prints a secret: %s', async (name) => {
     const env = {

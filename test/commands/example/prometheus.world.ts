@@ -101,31 +101,28 @@ const TESTS = [testOf((one) => one[2], false), testOf((one) => one[3], true)];
 it.each([
   { store: 'files', isHere: true },
   { store: 'a stream', isHere: canRunNats() },
-])(
-  'the scrape of a collector with $store has every metric that an alert names',
-  async ({ store, isHere }) => {
-    if (!isHere) return;
-    const env = store === 'files' ? {} : { VIEWLOG_STORE: (await startNats()).url };
-    const viewlog = await startWatched({ env });
-    expect((await viewlog.post({ ...MINIMAL_VIEW, url: 'x' })).status).toBe(422);
-    const metrics = Object.keys(await viewlog.metrics());
-    const names = ['up', ...metrics.map((metric) => metric.replace(/\{.*/, ''))];
-    expect(await exampleOf('prometheus')).toContain('job_name: viewlog\n');
-    const expressions = rulesIn(await exampleOf('alerts', [], { env })).map(({ expr }) => expr);
-    for (const [, name, labels] of expressions
-      .join(' ')
-      .matchAll(/\b(up|viewlog_\w+)(\{[^}]*\})?/g)) {
-      // Prometheus scrapes an archive in a separate job.
-      if (name!.startsWith('viewlog_archive_')) {
-        expect(read('src/status/archive-status.ts')).toContain(`['${name}', `);
-        continue;
-      }
-      expect(names).toContain(name);
-      expect([name, labels]).toStrictEqual([name, expect.stringContaining('job="viewlog"')]);
+])('the scrape for $store has every metric that an alert names', async ({ store, isHere }) => {
+  if (!isHere) return;
+  const env = store === 'files' ? {} : { VIEWLOG_STORE: (await startNats()).url };
+  const viewlog = await startWatched({ env });
+  expect((await viewlog.post({ ...MINIMAL_VIEW, url: 'x' })).status).toBe(422);
+  const metrics = Object.keys(await viewlog.metrics());
+  const names = ['up', ...metrics.map((metric) => metric.replace(/\{.*/, ''))];
+  expect(await exampleOf('prometheus')).toContain('job_name: viewlog\n');
+  const expressions = rulesIn(await exampleOf('alerts', [], { env })).map(({ expr }) => expr);
+  for (const [, name, labels] of expressions
+    .join(' ')
+    .matchAll(/\b(up|viewlog_\w+)(\{[^}]*\})?/g)) {
+    // Prometheus scrapes an archive in a separate job.
+    if (name!.startsWith('viewlog_archive_')) {
+      expect(read('src/status/archive-status.ts')).toContain(`['${name}', `);
+      continue;
     }
-    if (store === 'a stream') expect(metrics).toContain('viewlog_stream_replicas{state="lagging"}');
-  },
-);
+    expect(names).toContain(name);
+    expect([name, labels]).toStrictEqual([name, expect.stringContaining('job="viewlog"')]);
+  }
+  if (store === 'a stream') expect(metrics).toContain('viewlog_stream_replicas{state="lagging"}');
+});
 
 it('the scrape configuration has a token if the status server has one', async () => {
   const env = { VIEWLOG_STATUS_TOKEN: 'x' };

@@ -11,8 +11,8 @@ import { dataDirectory } from '../../support/viewlog.ts';
 // views.
 
 /**
- * Prints a shipper's file, and checks that it says how to let the shipper read, and where to put the
- * destination.
+ * Prints a shipper's file, and checks that it says how to let the shipper read, and where to put
+ * the destination.
  */
 async function printed(shipper: string) {
   const data = dataDirectory();
