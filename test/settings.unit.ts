@@ -164,7 +164,7 @@ describe('settings', () => {
   });
 });
 
-describe('a command line', () => {
+describe('readArguments', () => {
   it.each([
     [['--port', '0'], undefined, ['port=0'], []],
     [['--port=0', 'serve', '--data', 'd'], 'serve', ['port=0', 'data=d'], []],
@@ -176,7 +176,7 @@ describe('a command line', () => {
     [['serve', 'x', '--zzz', '-h'], 'help', [], ['serve']],
     [['-v'], 'version', [], []],
     [['serve', '--version'], 'version', [], []],
-  ])('%j names the command %s', (args, command, flags, operands) => {
+  ])('finds the command in %j: %s', (args, command, flags, operands) => {
     const line = readArguments(args);
     const given = line.flags.map(({ name, value }) => `${name}=${value}`);
     expect({ ...line, flags: given }).toStrictEqual({ command, flags, operands });
@@ -189,7 +189,7 @@ describe('a command line', () => {
     [['--\u001b[2J'], String.raw`Unknown option --\u001b[2J; see --help`],
     [['--port'], '--port needs a value: --port PORT'],
     [['--html', '--data=d', 'report'], '--html needs a value, not the flag --data: --html FILE'],
-  ])('%j is refused', (args, message) => {
+  ])('refuses %j', (args, message) => {
     expect(() => readArguments(args)).toThrow(new Fatal(64, message));
   });
 });

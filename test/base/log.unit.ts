@@ -13,15 +13,12 @@ it.each([
       '2 {"time":"1970-01-01T00:00:00.000Z","level":"error","message":"\\"broken\\""}',
     ],
   ],
-] as const)(
-  'the log as %s marks levels, read by the journal: %s',
-  (format, isJournal, expected) => {
-    const lines: string[] = [];
-    const writeLine = (fd: number, line: string): void => void lines.push(`${fd} ${line}`);
-    const log = createLog(format, { writeLine, now: () => 0, isJournal: () => isJournal });
-    log.info('begun');
-    log.warn('odd');
-    log.error('"broken"');
-    expect(lines).toStrictEqual(expected);
-  },
-);
+] as const)('the log as %s marks levels, for the journal: %s', (format, isJournal, expected) => {
+  const lines: string[] = [];
+  const writeLine = (fd: number, line: string): void => void lines.push(`${fd} ${line}`);
+  const log = createLog(format, { writeLine, now: () => 0, isJournal: () => isJournal });
+  log.info('begun');
+  log.warn('odd');
+  log.error('"broken"');
+  expect(lines).toStrictEqual(expected);
+});

@@ -13,7 +13,6 @@ const { headers: HEADERS } = JSON.parse(readFileSync(RECORDED, 'utf8'));
 /** The page's origin, as the projects file lists it. */
 export const ORIGIN = HEADERS.find(([name]) => name === 'Origin')[1];
 
-/** A realistic view. */
 export const BODY = {
   pn: 'Høst i fjellene – sju turer for en lang helg (日本語)',
   pid: '5f3c1a9e-7d42',
@@ -37,5 +36,5 @@ export const BODY_BYTES = Buffer.byteLength(TEXT);
 const lines = HEADERS.map(
   ([name, value]) => `${name}: ${name === 'Content-Length' ? BODY_BYTES : value}`,
 );
-/** Ready to write. */
+/** The request's bytes, ready to write. */
 export const REQUEST = Buffer.from(['POST /view HTTP/1.1', ...lines, '', TEXT].join('\r\n'));

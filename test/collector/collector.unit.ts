@@ -249,7 +249,7 @@ it.each<[why: string, ViewStore['append']]>([
   ['the disk is full', async () => ({ unavailable: 'the disk is full' })],
   ['viewlog had an unexpected error; see its log', () => Promise.reject(new Error('x'))],
 ])(
-  "if %s, the answer is 503, which never claims that the view wasn't stored",
+  'for the reason "%s", the answer is 503, which never claims that the view wasn\'t stored',
   async (why, append) => {
     const { status, code, detail, headers } = await newCollector(append).problem({});
     expect([status, code, headers['Retry-After']]).toEqual([503, 'storage-unavailable', '5']);

@@ -13,8 +13,8 @@ import { MINIMAL_VIEW } from '../support/views.ts';
 
 // The table of connections: the outcome of each state at each event, on each runtime, with the
 // smallest, the default and the largest --max-view. Each row is one sentence, and a failed test
-// lists the rows that don't hold. Tests of Node's own times, made short, are in node.unit.ts; 700
-// clients that stall are in attacker.world.ts.
+// lists the rows that don't hold. Tests of Node's own times, made short, are in node.unit.ts;
+// hundreds of clients that stall are in attacker.world.ts.
 
 interface State {
   /** The bytes that the client sends before the event. */

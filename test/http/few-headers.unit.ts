@@ -56,7 +56,7 @@ it.each<[string, string[], version?: string]>([
   ['an Expect header', ['Host: a', 'Expect: 100-continue', 'Content-Length: 0']],
   ['an unknown Expect header', ['Host: a', 'Expect: the-unexpected']],
   ['a body in chunks', ['Host: a', 'Transfer-Encoding: chunked', '', '0']],
-])('FewHeaders reads a request with %s as Node does', async (_, lines, version = 'HTTP/1.1') => {
+])('FewHeaders reads as Node does: a request with %s', async (_, lines, version = 'HTTP/1.1') => {
   const request = [`POST /view ${version}`, ...lines, '', ''].join('\r\n');
   const few = await headersOf(request, FewHeaders);
   const all = await headersOf(request, IncomingMessage);

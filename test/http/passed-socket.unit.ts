@@ -4,7 +4,7 @@ import { passedSocket } from '../../src/http/listen.ts';
 const passed = (env: Readonly<Record<string, string>>, canUse = true): number | undefined =>
   passedSocket((name) => env[name], 7, canUse);
 
-it('the passed socket is descriptor 3 if this process was passed exactly one', () => {
+it('the passed socket is descriptor 3 if this process was passed exactly one socket', () => {
   expect(passed({ LISTEN_FDS: '1', LISTEN_PID: '7' })).toBe(3);
   expect(passed({})).toBeUndefined();
   expect(passed({ LISTEN_FDS: '1' })).toBeUndefined();

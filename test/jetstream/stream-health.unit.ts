@@ -39,7 +39,7 @@ const FULL = 'the stream is full';
 const REFUSING = "the stream doesn't accept the view";
 
 it.each<[string, string | undefined, At[]]>([
-  ['the start', undefined, []],
+  ['no event', undefined, []],
   ['no answer, soon after an answer', undefined, [acknowledged(1), timeout(5.9)]],
   ['five seconds without an acknowledgement', SILENT, [acknowledged(1), timeout(6)]],
   ['silence, even if the stream looks sound', SILENT, [timeout(6), sound(7), sound(8)]],
@@ -91,7 +91,7 @@ it.each<[string, string | undefined, At[]]>([
     FULL,
     [refused(1, 'space'), refused(2, 'view')],
   ],
-])('after %s, the reason to refuse views is: %s', (_, reason, events) => {
+])('with %s, the reason to refuse views is: %s', (_, reason, events) => {
   let state = initialHealth(0);
   for (const [second, event] of events) state = next(state, event, second * 1000);
   expect(refusalReason(state)).toBe(reason);

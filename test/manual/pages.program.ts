@@ -29,11 +29,11 @@ const DOCUMENTS = ['README.md', '.github/CONTRIBUTING.md', ...PAGES].filter((pat
 );
 
 describe('the pages', () => {
-  it('are the topics, each listed once', () => {
+  it('are the topics that `viewlog help` lists, each once', () => {
     expect(PAGES.map((path) => basename(path, '.md'))).toStrictEqual([...TOPICS].sort());
   });
 
-  it.each(DOCUMENTS)('%s links only to existing files and headings', (path) => {
+  it.each(DOCUMENTS)('include %s, which links only to existing files and headings', (path) => {
     const links = withoutCode(read(path)).matchAll(/\]\((?!https?:)([^#)\s]*)(?:#([^)\s]+))?\)/g);
     const gone = Array.from(links).filter(([, file, anchor]) => {
       const target = file === '' ? path : join(dirname(path), file!);
@@ -65,7 +65,7 @@ describe('the pages', () => {
   });
 });
 
-describe('a reader finds:', () => {
+describe('the manual names', () => {
   it('every refusal code in trouble and the API, and every exit code in trouble', () => {
     const [trouble, api] = [read(`${MANUAL}/trouble.md`), read(`${MANUAL}/api.md`)];
     for (const code of Object.keys(REFUSALS)) {

@@ -208,7 +208,7 @@ describe.runIf(isRoot)('another user', () => {
       0o777,
       `${AS_4711}4712 --clear-groups -- `,
     ],
-    ['is its owner, but not in its group', [PERSON, 4712], 0o640, 0o770, 'root: sudo '],
+    ["owns the file, but isn't in its group", [PERSON, 4712], 0o640, 0o770, 'root: sudo '],
   ])(
     'who %s changes nothing, and gets the command that works',
     async (_, owner, mode, dirMode, who, directoryOwner = 4711) => {

@@ -23,7 +23,7 @@ describe.skipIf(!hasChromium())('the page of a report', () => {
   it.each([
     [390, 'light'],
     [1280, 'dark'],
-  ] as const)('fits %i pixels and is accessible in %s', async (width, colorScheme) => {
+  ] as const)('fits %i pixels and is accessible in %s mode', async (width, colorScheme) => {
     const page = await newPage({ viewport: { width, height: 844 }, colorScheme });
     await page.goto(await pageFile());
     const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

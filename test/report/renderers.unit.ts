@@ -68,7 +68,7 @@ it('the figures are the views, the views per full day, today so far, and the bus
   expect(said('2026-03-14')).toStrictEqual(['Views: 4, in 1 day', busiestHour]);
 });
 
-it('shares and changes are whole percents, or views if there were fewer than 100', () => {
+it('a report shows shares and changes in whole percents, or changes in views if there were fewer than 100', () => {
   const shares = [share(0, 0), share(0, 9), share(1, 1000), share(1, 100), share(2, 3)];
   expect(shares).toStrictEqual(['0%', '0%', '<1%', '1%', '67%']);
   const changes = [changeOf(1300, 100), changeOf(90, 100), changeOf(1001, 1000)];
@@ -96,7 +96,7 @@ it('a report lists the days without views of each project, and only the last of 
   );
 });
 
-it('the chart has a bar per day, or per month if there are too many', () => {
+it('the chart of a report has a bar per day, or per month if there are too many days', () => {
   const counts = [1, 2, ...Array.from({ length: 13 }, () => 3)];
   const report = reportOn(daily('2026-02-28', counts));
   const perDay = sectionsOf(report, 15)[0]!;

@@ -17,16 +17,20 @@ function look(sizes: Readonly<Record<string, number>>, keepDays = NO_DAYS) {
 }
 
 it.each([
-  ['before the first complete day', { 'views-2026-11-21.ndjson': 50 }, undefined],
-  ['after one complete day', { 'views-2026-11-20.ndjson': 50, 'views-2026-11-21.ndjson': 30 }, 30],
+  ['is unknown before the first complete day', { 'views-2026-11-21.ndjson': 50 }, undefined],
   [
-    'after ten complete days, from the last seven',
+    'is known after one complete day',
+    { 'views-2026-11-20.ndjson': 50, 'views-2026-11-21.ndjson': 30 },
+    30,
+  ],
+  [
+    'is that of the last seven of ten complete days',
     Object.fromEntries(
       Array.from({ length: 10 }, (_, i) => [`views-2026-11-${13 + i}.ndjson`, i < 2 ? 999 : i]),
     ),
     5,
   ],
-])('the average size of a day is known %s', async (_, sizes, expected) => {
+])('the average size of a day %s', async (_, sizes, expected) => {
   expect((await look(sizes)).bytesPerDay).toBe(expected);
 });
 

@@ -202,7 +202,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     [390, 'dark'],
     [1280, 'light'],
     [1280, 'dark'],
-  ] as const)('fits %i px and is accessible in %s', async (width, colorScheme) => {
+  ] as const)('fits %i px and is accessible in %s mode', async (width, colorScheme) => {
     const name = `${'long '.repeat(20)}${'name'.repeat(20)}`;
     const projects = [{ id: '1000001', name, origins: ['https://a.example'] }, { id: '2' }];
     const viewlog = await startWatched({ data: dataDirectory({ projects }) });

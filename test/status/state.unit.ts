@@ -30,7 +30,7 @@ it.each<[string, ProjectState, Partial<typeof QUIET>]>([
   ['with refused views, and 20 yesterday', 'refused', { acceptedYesterday: 20, refused: 1 }],
   ['with views that the store refuses', 'not-stored', { accepted: 1, isDown: true }],
   ['that is deactivated', 'inactive', { active: false, acceptedYesterday: 20 }],
-  ['that is deactivated, but sends', 'refused', { active: false, refused: 1 }],
+  ['that still sends after its deactivation', 'refused', { active: false, refused: 1 }],
   ['that was deactivated just now', 'inactive', { active: false, accepted: 1 }],
 ])('a project %s is %s', (_, state, arrivals) => {
   expect(stateOf({ ...QUIET, ...arrivals })).toBe(state);

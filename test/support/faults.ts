@@ -33,7 +33,7 @@ async function endRepeatedly(runtime: Runtime, random: Random): Promise<void> {
       await viewlog.signal(random.chance(0.5) ? 'SIGTERM' : 'SIGINT');
     });
     const { code, stderr } = await viewlog.ended;
-    // The system delivers one of two pending signals first; a signal that comes at the very end
+    // The system delivers one of two pending signals first; a signal that arrives at the very end
     // ends the process.
     expect(isKill ? [null] : [0, 143, 130, null]).toContain(code);
     expect(stderr).not.toMatch(/error/i);

@@ -60,7 +60,6 @@ async function startNodes(count: number, options: NatsOptions): Promise<NatsClus
   return cluster;
 }
 
-/** A server. */
 export class NatsNode {
   readonly name: string;
   readonly port: number;

@@ -68,7 +68,7 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
     ["text that isn't JSON", {}, 'fix-page'],
     ['a body that was cut off', { isCut: true }, { kind: 'check-proxy', bodyBytes: 65 * 1024 }],
   ],
-  'invalid-view': [['faults', {}, 'fix-page']],
+  'invalid-view': [['a view with faults', {}, 'fix-page']],
   'request-timeout': [['a body that arrives too late', {}, 'check-proxy']],
   overloaded: [['too many requests', {}, 'none']],
 };
@@ -77,7 +77,7 @@ const ROWS = Object.entries(CASES).flatMap(([code, cases]) =>
   cases.map((one) => [code as RefusalCode, ...one] as const),
 );
 
-it.each(ROWS)('the remedy for %s: %s', (code, _, known, expected) => {
+it.each(ROWS)('remedyOf returns the right remedy for %s: %s', (code, _, known, expected) => {
   const remedy = remedyOf({ code, viewBytesMax: 1024, ...known });
   expect(typeof expected === 'string' ? remedy.kind : remedy).toStrictEqual(expected);
 });

@@ -29,7 +29,7 @@ it.each<[string, string]>([
   ['unknown fields', `${LAST},${UNKNOWN}}`],
   ['near names', `${LAST},${many(BYTES, (i) => `"hc${i.toString(36)}":1`)}}`],
   ['wrong items', inMp(many(BYTES, String))],
-  ['the same name many times', `${LAST},${many(BYTES, () => '"hc":1')}}`],
+  ['repeated names', `${LAST},${many(BYTES, () => '"hc":1')}}`],
   ['nested lists', cf(nested('[', ']', BYTES))],
   ['nested objects', `${LAST},"zz":${nested('{"a":', '}', BYTES)}}`],
   ['lists that are never closed', cf('['.repeat(BYTES))],
@@ -37,7 +37,7 @@ it.each<[string, string]>([
   ['escapes', pn('\\n'.repeat(BYTES / 2))],
   ['lone surrogates', pn('\\ud800'.repeat(BYTES / 6))],
   ['line separators', pn('\u2028'.repeat(BYTES))],
-  ['a string without its end', LAST.replace('Home', 'x'.repeat(BYTES))],
+  ['the text of an unterminated string', LAST.replace('Home', 'x'.repeat(BYTES))],
   ['syntax errors', `[${many(BYTES, () => '{"a":1,}')}]`],
   ['newlines', `${'\n'.repeat(BYTES)},`],
 ])(

@@ -101,7 +101,7 @@ const TESTS = [testOf((one) => one[2], false), testOf((one) => one[3], true)];
 it.each([
   { store: 'files', isHere: true },
   { store: 'a stream', isHere: canRunNats() },
-])('the scrape for $store has every metric that an alert names', async ({ store, isHere }) => {
+])('the scrape has every metric that an alert names, with $store', async ({ store, isHere }) => {
   if (!isHere) return;
   const env = store === 'files' ? {} : { VIEWLOG_STORE: (await startNats()).url };
   const viewlog = await startWatched({ env });

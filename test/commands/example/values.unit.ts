@@ -85,7 +85,7 @@ it.each<[name: string, options: string, value: unknown, here?: Partial<Installat
   ],
   ['run', '', '/usr/bin/viewlog', EXECUTABLE],
   ['programName', '', 'viewlog', EXECUTABLE],
-])('%s with "%s" is %j', async (name, options, value, here = {}) => {
+])('the value %s with "%s" is %j', async (name, options, value, here = {}) => {
   expect(await valueOf(name, options, here)).toStrictEqual(value);
 });
 
@@ -105,7 +105,7 @@ it.each([
   ['statusAddress', '--status 127.0.0.1:0', {}, 'Give --status a fixed port'],
   ['publishedPorts', '--status 127.0.0.1:0', {}, 'Give --status a fixed port'],
   ['run', '', { program: '/opt/a b' }, 'Can\'t put "/opt/a b" into a configuration file'],
-])('%s with "%s" is refused', async (name, options, here, reason) => {
+])('the value %s with "%s" is refused', async (name, options, here, reason) => {
   await expect(valueOf(name, options, here)).rejects.toThrow(reason);
 });
 
