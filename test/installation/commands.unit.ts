@@ -7,7 +7,7 @@ import { isRoot } from '../support/doctor.ts';
 import { INSTALLATION, SERVICE } from '../support/installation.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-// The words of commands. installations.world.ts pastes and runs them.
+// Tests the text of commands. installations.world.ts pastes and runs the commands.
 
 const of = (change: Partial<Installation>): Installation => ({ ...INSTALLATION, ...change });
 const owned = of({ owners: { data: SERVICE, projects: SERVICE, editor: SERVICE } });
@@ -24,7 +24,7 @@ it.each<[text: string | undefined, command: string | undefined]>([
     }),
   ],
   ['sudo -u viewlog /srv/viewlog activate 7 --data /data', commands.activate(owned, '7')],
-  // It reads the last start and the projects file.
+  // `example` reads the last start and the projects file, so it runs as their owner.
   ['sudo -u viewlog /srv/viewlog example nginx --data /data', commands.example(owned, 'nginx')],
   [
     'runuser -u viewlog -- /srv/viewlog activate 7 --data /data',
@@ -34,7 +34,7 @@ it.each<[text: string | undefined, command: string | undefined]>([
     'setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog check --data /data',
     commands.check({ ...of({ owners: { data: NAMELESS } }), hasSudo: false }),
   ],
-  // Like runuser, sudo knows no account without a name.
+  // sudo and runuser need an account with a name.
   [
     'sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog check --data /data',
     commands.check(of({ owners: { data: NAMELESS } })),
@@ -111,11 +111,11 @@ it.each<[text: string | undefined, command: string | undefined]>([
   ],
   ['sudo systemctl restart viewlog.service', commands.restart(of({ unit: 'viewlog.service' }))],
   [undefined, commands.restart(INSTALLATION)],
-])('%s', (text, command) => {
+])('viewlog prints the command: %s', (text, command) => {
   expect(command).toBe(text);
 });
 
-it('recognises a service by its shell or its missing entry, and a system account by its id', () => {
+it('isService recognises a service by its shell or its missing entry, and a system account by its id', () => {
   const users = [
     ['root', 'x', '0', '0', '', '/root', '/bin/sh'],
     ['system', 'x', '998', '997', '', '/', '/bin/sh'],
@@ -127,7 +127,7 @@ it('recognises a service by its shell or its missing entry, and a system account
   expect(services).toStrictEqual([998, 1002, 60_000, 23_456]);
 });
 
-it("names the directory that an account can't enter, instead of a command", () => {
+it("viewlog names a directory that the account can't enter, instead of a command", () => {
   const dir = tempDir();
   chmodSync(dir, 0o700);
   const program = ['/usr/bin/node', `${dir}/viewlog.mjs`];
@@ -136,14 +136,14 @@ it("names the directory that an account can't enter, instead of a command", () =
   expect(commands.runAs(NAMELESS, { program }, 'x')).toBe(why);
 });
 
-it("doesn't advise opening or moving a file of the data directory", () => {
+it("accessFix doesn't advise opening or moving a file of the data directory", () => {
   const dir = tempDir();
   chmodSync(dir, 0o700);
   const why = `#4711 can't enter "${dir}"`;
   expect(commands.accessFix(`${dir}/projects.json`, 'r', NAMELESS)).toStrictEqual({ words: why });
 });
 
-it('gives the data directory back if another account has got all of it', () => {
+it('accessFix gives the data directory back if another account owns all of it', () => {
   const dir = tempDir();
   chmodSync(dir, 0o755);
   const file = `${dir}/projects.json`;
@@ -162,33 +162,36 @@ it('gives the data directory back if another account has got all of it', () => {
   expect(commands.accessFix(`${dir}/viewlog.lock`, 'rw', SERVICE).command).toMatch(doctor);
 });
 
-it.runIf(isRoot)('gives back the whole directory if root has copied several files into it', () => {
-  const dir = tempDir();
-  chownSync(dir, SERVICE.uid, 54_321);
-  chmodSync(dir, 0o755);
-  const add = (name: string): string => {
-    writeFileSync(`${dir}/${name}`, '', { mode: 0o600 });
-    return `${dir}/${name}`;
-  };
-  const [projects, views] = [add('projects.json'), add('views-2026-01-01.ndjson')];
-  const fix = (path: string) => commands.accessFix(path, 'r', SERVICE, dir).command;
-  // Root may own the projects file for another reason.
-  expect(fix(projects)).toMatch(/chgrp \S+ \S+projects\.json/);
-  const refused = add('refused-2026-01-01.ndjson');
-  for (const path of [projects, views, refused]) {
-    expect(fix(path)).toMatch(new RegExp(`chown -R viewlog:54321 ${dir}$`));
-  }
-  // Nobody knows why another account owns a file.
-  chownSync(add('status.json'), 54_322, 0);
-  expect(fix(views)).toMatch(/chgrp \S+ \S+views-/);
-});
+it.runIf(isRoot)(
+  'accessFix gives a directory back if root has copied several files into it',
+  () => {
+    const dir = tempDir();
+    chownSync(dir, SERVICE.uid, 54_321);
+    chmodSync(dir, 0o755);
+    const add = (name: string): string => {
+      writeFileSync(`${dir}/${name}`, '', { mode: 0o600 });
+      return `${dir}/${name}`;
+    };
+    const [projects, views] = [add('projects.json'), add('views-2026-01-01.ndjson')];
+    const fix = (path: string) => commands.accessFix(path, 'r', SERVICE, dir).command;
+    // Root may own the projects file for another reason.
+    expect(fix(projects)).toMatch(/chgrp \S+ \S+projects\.json/);
+    const refused = add('refused-2026-01-01.ndjson');
+    for (const path of [projects, views, refused]) {
+      expect(fix(path)).toMatch(new RegExp(`chown -R viewlog:54321 ${dir}$`));
+    }
+    // Nobody knows why another account owns a file.
+    chownSync(add('status.json'), 54_322, 0);
+    expect(fix(views)).toMatch(/chgrp \S+ \S+views-/);
+  },
+);
 
-it('runs a command as the account, with a variable that sudo would drop', () => {
+it('runAs runs a command as the account, and keeps a variable that sudo would drop', () => {
   const printed = commands.runAs(SERVICE, { program: [] }, 'x', 'TOKEN');
   expect(printed).toBe('run it as viewlog, with TOKEN set: sudo --preserve-env=TOKEN -u viewlog x');
 });
 
-it('names the facts that are unknown', () => {
+it('unknownFacts names the facts that are unknown', () => {
   expect(commands.unknownFacts(owned)).toBeUndefined();
   expect(commands.unknownFacts({ ...owned, hasSudo: undefined })).toContain('whether sudo');
   expect(commands.unknownFacts(INSTALLATION)).toContain('who owns the files');

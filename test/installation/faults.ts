@@ -1,5 +1,6 @@
-// Faults of installations. The first words that an operator reads name the fault, and each printed
-// command does what its sentence says. Then the fault is gone, and nothing else has changed.
+// Faults of installations. The first words that an operator reads must name the fault, and each
+// printed command must do what its sentence says. Then the fault is gone, and nothing else has
+// changed.
 import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { createServer } from 'node:http';
@@ -21,7 +22,7 @@ export interface Fault {
   readonly only?: Only;
   /** Causes the fault, follows viewlog's advice, and leaves viewlog running without the fault. */
   readonly happen: (place: Place) => Promise<void>;
-  /** Why the status page doesn't say "fixed" then, but only that views arrive. */
+  /** Why the status page doesn't say "fixed" afterwards, but only that views arrive. */
   readonly unfixed?: string;
 }
 
@@ -32,7 +33,7 @@ const NONE_REFUSED = 'no view was refused';
 const today = new Date().toISOString().slice(0, 10);
 const viewsOf = ({ data }: Place): string => join(data, `views-${today}.ndjson`);
 
-/** Returns the first match in a text: a command. */
+/** Returns the command that the pattern finds in a text. */
 function commandIn(text: string, pattern: RegExp): string {
   const [, command] = pattern.exec(text) ?? [];
   expect(command, `no command for ${pattern} in:\n${text}`).toBeDefined();
@@ -100,12 +101,12 @@ const rights = (path: string): string => {
 const edit = ({ projects }: Place, from: RegExp | string, to: string): void =>
   fs.writeFileSync(projects, fs.readFileSync(projects, 'utf8').replace(from, to));
 
-/** Expects a start to fail with these words, and the doctor to give a command. */
+/** Expects a start to fail with these words. Returns the command that the doctor prints. */
 async function stopsStart(place: Place, code: number, log: RegExp, check: string, fix: RegExp) {
   expect(await place.failsToStart(code)).toMatch(log);
   const { code: exit, findings } = await place.doctor();
   expect([exit, findings[0]!.state]).toStrictEqual([78, 'error']);
-  // A start would fail now.
+  // Until the errors are corrected, a start would fail.
   const starts = findings.filter(({ fix = '' }) => fix.includes('tart it'));
   for (const { fix } of starts) expect(fix).toMatch(/^First correct the errors above\. /);
   return commandIn(await place.finding(check), fix);
@@ -114,7 +115,7 @@ async function stopsStart(place: Place, code: number, log: RegExp, check: string
 const OWNED: Only = { account: ['service', 'person'], store: ['disk'] };
 const WATCHED: Only = { status: ['on', 'token'] };
 
-/** Views of an inactive project or an unlisted id, which then becomes active. */
+/** Sends views of an inactive project or of an unlisted id, and then activates the project. */
 const activated = (id: string, isListed: boolean) => async (place: Place) => {
   if (isListed) edit(place, '"name"', '"active": false, "name"');
   await place.starts();
@@ -151,7 +152,7 @@ async function accepted(place: Place, fields: object = {}, origin?: string): Pro
 
 const isFixed = (place: Place): Promise<string> => place.pageThatSays(/: fixed, since/);
 
-/** Sends the refused views again with the page's command; the page then says so. */
+/** Sends the refused views again with the page's command, and expects the page to say so. */
 async function replayed(place: Place): Promise<void> {
   if (place.plan.store === 'stream') return;
   const told = await place.pageThatSays(/To send (?:it|them) again:/);
@@ -207,7 +208,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       expect(await place.finding('projects file')).toMatch(/^ok: /);
     },
   },
-  'an id is a number, at a start': {
+  'an id is a number when viewlog starts': {
     unfixed: NOT_RUNNING,
     async happen(place) {
       edit(place, '"1"', '1');
@@ -259,7 +260,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.starts();
     },
   },
-  'the projects file is hardened, which is no fault': {
+  "the projects file is hardened, which isn't a fault": {
     unfixed: NONE_REFUSED,
     only: { ...OWNED, projects: ['inside', "root's"] },
     async happen(place) {
@@ -292,7 +293,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.starts();
     },
   },
-  "the directory is root's, first without its files": {
+  'the data directory belongs to root, first without its files': {
     unfixed: NONE_REFUSED,
     // A person's doctor sees less. Deno lacks the permission to reveal its account.
     only: { account: ['service'], store: ['disk'], start: ['Node', 'Bun', 'unit file'] },
@@ -433,7 +434,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       expect(added.code, added.text).toBe(0);
     },
   },
-  'an old process holds the directory': {
+  'an old process holds the data directory': {
     unfixed: NONE_REFUSED,
     only: {
       store: ['disk'],
@@ -491,7 +492,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await replayed(place);
     },
   },
-  'a page sends a number for its id': {
+  'a page sends its project id as a number': {
     only: { ...WATCHED, store: ['disk'] },
     async happen(place) {
       await place.starts();
@@ -507,7 +508,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     only: WATCHED,
     async happen(place) {
       await place.starts();
-      // Another proxy changes the path.
+      // First, a proxy changes the path.
       const origin = 'https://a.example';
       expect((await postView(`${place.address}/sub`, {}, { origin })).status).toBe(404);
       const lost = await place.pageThatSays(/not found \(There is nothing at \/sub\/view\)/);
@@ -519,7 +520,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const url = command.replace(/https:\/\/views\.example\.com/, place.address);
       expect(url).not.toBe(command);
       expect(await works(place, url)).toMatch(/ok +url: .*reaches viewlog/);
-      // Too few refusals in an hour are no problem.
+      // The page reports no problem once few of an hour's requests were refused.
       for (let i = 0; i < 40; i++) expect(await place.send()).toBe(201);
     },
   },
@@ -556,7 +557,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       for (let i = 0; i < 6; i++) expect(await place.send()).toBe(201);
     },
   },
-  '--min-free is more than the disk has': {
+  '--min-free is more than the disk can have free': {
     only: { ...WATCHED, store: ['disk'] },
     async happen(place) {
       place.options['min-free'] = '900TiB';
@@ -629,14 +630,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       expect(await place.failsToStart(73)).toContain(`An archive writes to "${data}": process`);
     },
   },
-  "root starts it in another account's directory": {
+  "root starts viewlog in another account's directory": {
     unfixed: NOT_RUNNING,
     only: { ...OWNED, address: ['flags', 'variables'] },
     async happen(place) {
       const args = ['serve', ...place.files, ...(place.hasVariables ? [] : place.flags)];
       fs.chmodSync(place.dir, 0o700);
       const closed = await place.viewlog(args, ROOT, place.env);
-      // With a sudo, Deno has no permission to look at the directory: see `Place.program`.
+      // If there is a sudo, Deno has no permission to look at the directory: see `Place.program`.
       const isSeen = place.plan.start !== 'Deno' || !place.plan.hasSudo;
       const isInside = isSeen && place.program.some((word) => word.startsWith(place.dir));
       const reason = `${place.account.name} can't enter "${place.dir}", where "`;
@@ -651,7 +652,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       expect(ran.text.includes('status page on')).toBe(place.hasPage);
     },
   },
-  'somebody else edits the projects file': {
+  'another account edits the projects file': {
     unfixed: NOT_RUNNING,
     only: { account: ['root', 'service'], store: ['disk'], projects: ['inside', 'elsewhere'] },
     async happen(place) {
@@ -692,7 +693,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       expect((await place.paste(`${curl} -sS`)).text).toContain('{"id":"');
     },
   },
-  'an option differs from the running ones': {
+  "an option differs from the running collector's": {
     unfixed: NONE_REFUSED,
     only: { store: ['disk'] },
     async happen(place) {
@@ -713,7 +714,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       expect(await place.send({ pn: 'x'.repeat(20_000) })).toBe(201);
     },
   },
-  "the account can't enter a directory above": {
+  "the account can't enter a directory above the data directory": {
     unfixed: NOT_RUNNING,
     // Deno lacks the permission to reveal its account.
     only: { ...OWNED, start: ['Node', 'Bun', 'executable', 'unit file'] },
@@ -769,7 +770,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       old.signal('SIGCONT');
     },
   },
-  "it doesn't run": {
+  "viewlog doesn't run": {
     unfixed: NOT_RUNNING,
     only: { role: ['collector', 'archive'], store: ['disk'], address: ['flags', 'variables'] },
     async happen(place) {
@@ -785,7 +786,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
 };
 
-/** A doctor finds a collector with a stream by its status page alone. */
+/** The doctor can find a collector with a stream only by its status page. */
 const statusOf = ({ plan, flags }: Place): string[] => (plan.store === 'stream' ? flags : []);
 
 /** Shows a process another time. The process's time-outs still use the real clock. */

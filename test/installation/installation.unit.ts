@@ -5,7 +5,7 @@ import { ARCHIVE_OPTIONS } from '../../src/run-archive.ts';
 import { chosenOptions, readArguments, SERVE_OPTIONS } from '../../src/settings.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-it('reads the answer of another process, and tolerates missing and invalid fields', () => {
+it('readAnnounced reads the answer of another process, and tolerates missing and invalid fields', () => {
   const least = {
     role: 'collector',
     version: '',
@@ -27,7 +27,7 @@ it('reads the answer of another process, and tolerates missing and invalid field
 });
 
 it.skipIf(process.getuid?.() !== 0)(
-  "restarts only a unit that root's own file of that name knows as this viewlog",
+  "ownUnit accepts a unit only if root's own file of that name runs this viewlog",
   () => {
     const [first, second] = [tempDir(), tempDir()];
     const unit = (exec: string, dir = second): string => {
@@ -55,7 +55,7 @@ it.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-it('keeps the options that were chosen, by flag or variable, and never a password', () => {
+it('chosenOptions keeps the options from flags and variables, but never a password', () => {
   const chosenBy = (args: string[], env: Record<string, string> = {}) =>
     chosenOptions(readArguments(args).flags, SERVE_OPTIONS, (name) => env[name]);
   expect(

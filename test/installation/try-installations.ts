@@ -6,7 +6,7 @@ import { FAULTS, isWell } from './faults.ts';
 const AT_ONCE = 4;
 
 /**
- * Lets faults happen to installations that the seed makes. Nine seeds in a row try every fault.
+ * Causes faults in installations that the seed determines. Nine seeds in a row try every fault.
  * `INSTALLATION_FAULT` names the faults to try.
  */
 export async function tryInstallations(seed: number): Promise<void> {
@@ -26,7 +26,7 @@ export async function tryInstallations(seed: number): Promise<void> {
       throw new Error(`${name}, ${JSON.stringify(plan)}\n${cause}`, { cause: error });
     }
   });
-  // Waits for all, because the end of the test removes their files.
+  // Waits for all installations, because the end of the test removes their files.
   const failed = (await Promise.allSettled(tries)).find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
 }

@@ -17,7 +17,7 @@ import { postView, until } from './viewlog.ts';
 
 const one = <const T>(...choices: T[]): readonly T[] => choices;
 const CHOICES = {
-  /** An archive only for a fault that can happen to archives. */
+  /** `archive` only for a fault that can happen to archives. */
   role: one<'collector' | 'archive'>('collector'),
   account: one('root', 'service', 'service', 'person'),
   start: one('Node', 'Node', 'Deno', 'Bun', 'executable', 'npm start', 'unit file'),
@@ -38,7 +38,7 @@ type Fields = { [K in keyof typeof CHOICES]: (typeof CHOICES)[K][number] };
 /** The parts of an installation. */
 export type Plan = Readonly<Fields>;
 
-/** The choices of a fault that not every installation can have. */
+/** The choices to which a fault is limited. */
 export type Only = { readonly [K in keyof Plan]?: readonly Plan[K][] };
 
 /** Returns a plan that depends only on the seed, not on this machine. */
@@ -87,7 +87,7 @@ function removeLeftovers(): void {
   for (const name of groups) run('groupdel', name);
 }
 
-/** Creates a service's account, and a person with a group who may use sudo. */
+/** Creates an account for a service, and one for a person, who has a group and may use sudo. */
 export function createAccounts(): void {
   removeLeftovers();
   const [service, person] = [`vl-service-${process.pid}`, `vl-person-${process.pid}`];
@@ -118,7 +118,7 @@ const WITHOUT_SUDO = [
 ];
 const PASS = ['sh', '-c', 'LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" "$@"'];
 
-/** Returns whether this machine can create accounts and hide sudo. In CI it must. */
+/** Returns whether this machine can create accounts and hide sudo; in CI, throws if it can't. */
 export function canInstall(): boolean {
   const can = process.platform === 'linux' && process.getuid?.() === 0;
   if (!can && process.env['CI']) throw new Error('CI must test accounts: run as root on Linux');
@@ -147,13 +147,15 @@ interface Finding {
   readonly fix?: string;
 }
 
-/** Returns a text in which each command names viewlog by its path: no PATH is known to have it. */
+/**
+ * Returns the text. Each command in it must name viewlog by its path, because no PATH may have it.
+ */
 function worded(text: string): string {
   expect(text).not.toMatch(/(?<![\w/.-])viewlog (activate|check|deactivate|replay|snippet|verify)/);
   return text;
 }
 
-/** An installation. */
+/** An installation on this machine, made by a plan. */
 export class Place {
   readonly plan: Plan;
   readonly account: Account;
@@ -302,7 +304,7 @@ export class Place {
   /** Starts the service, until it listens or has ended. */
   async start(...variables: readonly string[]): Promise<Ran> {
     const { plan, port, host } = this;
-    // Only the account's own process gets the variables.
+    // Only the process of the account gets the variables.
     const words = ['env', ...variables, ...(await this.serviceWords())];
     const ready = plan.status === 'off' ? /listening on|archiving "/ : /status page on/;
     const isPassed = plan.address === 'passed socket';
@@ -347,7 +349,7 @@ export class Place {
     return worded(ran.text.match(/error: .*/g)!.join('\n'));
   }
 
-  /** The operator: root, the person who owns it, or a person who may use sudo. */
+  /** The operator: root, the person who owns the installation, or a person who may use sudo. */
   get operator(): Account {
     const { account, hasSudo, cwd } = this.plan;
     const isPerson = account === 'person' || (account === 'service' && hasSudo && cwd === '/');
