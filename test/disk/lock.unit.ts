@@ -49,7 +49,7 @@ describe('a lock', () => {
     });
   });
 
-  test('that is released right after a start has stored the start for the doctor', async () => {
+  test('stores the start for the doctor, even if the lock is released immediately', async () => {
     const dir = tempDir();
     const address = 'http://127.0.0.1:8080';
     const lock = await acquireLock(dir);

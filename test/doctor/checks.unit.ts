@@ -18,7 +18,7 @@ import { INSTALLATION } from '../support/installation.ts';
 import { NOON, DEFAULTS, Scene } from '../support/status-scene.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-// The doctor's findings about given facts; no test here examines a machine.
+// Tests the doctor's findings about given facts. Most tests don't examine this machine.
 
 const MiB = 1024 * 1024;
 const SERVICE = { uid: 4711, gid: 4712 };
@@ -89,7 +89,7 @@ function sceneOf(around: Scene['around'], refused = 0, code: Refusal['code'] = '
   return scene;
 }
 
-/** The origin is fixed. There are too few invalid views for the status page to report them. */
+/** Returns a scene with a fixed origin, and too few invalid views for the status page to report. */
 function fixedBesideOpen() {
   const scene = new Scene(PROJECTS);
   scene.refuse(9, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
@@ -224,7 +224,7 @@ const told = (facts: Partial<Facts>): string[] =>
       `${state} ${check}: ${what}. ${fix}`.replaceAll(/\n */g, ' '),
     );
 
-it('reports no fault if nothing is wrong', () => {
+it('the doctor reports no fault if nothing is wrong', () => {
   const checks = examined(proxied({})).map(({ check, state }) => `${state} ${check}`);
   expect(checks.join(', ')).toBe(
     'ok projects file, ok data directory, ok free space, ok collector, ok health, ok refusals, ok url, ok cors, ok size, ok write and sync, ok clock, ok file system, ok user, ok runtime',
@@ -238,28 +238,39 @@ const ARCHIVE: Partial<Facts> = {
   projects: { content: undefined, faults: ['it is missing'] },
   status: { ...STATUS, reply: answer(200), isReady: true },
 };
-it.each<Partial<Facts>>([
-  { askedPort: 8080 },
-  ARCHIVE,
-  // Root owns the projects file; the service reads the file through its group.
-  inside({ files: [LOCK], read: [{ ...ROOTS, gid: SERVICE.gid, ...at('/etc/p.json') }] }),
-  // The files show who runs viewlog, whose group may write in root's directory.
-  inside({ directory: { uid: 0, gid: SERVICE.gid, mode: 0o40770 } }),
-  inside({ bytesPerDay: 1 }),
-  // A synchronised clock is right, so a file of a later day was written while the clock was wrong.
-  { nowMs: Date.UTC(2026, 10, 20), isSynchronised: true },
-  { ownUid: 0 },
-  { ownUid: undefined },
-  { runtime: { name: 'Node', version: '20.19.0', platform: 'linux' } },
-  { runtime: { name: 'Bun', version: '1.0.0', platform: 'linux' } },
-  inside({ bytesPerDay: 1024 * MiB }, { 'keep-days': 1 }),
-  inside({ bytesPerDay: undefined }),
-  inside({ writing: [99] }, { durability: 'os' }),
-  cluster({}),
-  cluster({ stream: undefined, clockMs: NaN }),
-  proxied({ get: answer(403) }),
-  proxied({ get: problem('overloaded') }),
-])('case %# is ok', (facts) => {
+it.each<[what: string, Partial<Facts>]>([
+  ["the running collector's port as an option", { askedPort: 8080 }],
+  ['an archive', ARCHIVE],
+  [
+    "root's projects file that the service reads through its group",
+    inside({ files: [LOCK], read: [{ ...ROOTS, gid: SERVICE.gid, ...at('/etc/p.json') }] }),
+  ],
+  // The files show who runs viewlog.
+  [
+    "root's directory in which viewlog's group may write",
+    inside({ directory: { uid: 0, gid: SERVICE.gid, mode: 0o40770 } }),
+  ],
+  ['a disk that lasts for years', inside({ bytesPerDay: 1 })],
+  // A synchronised clock is right, so the file was written while the clock was wrong.
+  [
+    'a file of a later day beside a synchronised clock',
+    { nowMs: Date.UTC(2026, 10, 20), isSynchronised: true },
+  ],
+  ['root as its own user', { ownUid: 0 }],
+  ['an unknown user', { ownUid: undefined }],
+  ['the oldest Node', { runtime: { name: 'Node', version: '20.19.0', platform: 'linux' } }],
+  ['an old Bun', { runtime: { name: 'Bun', version: '1.0.0', platform: 'linux' } }],
+  [
+    'large files of which retention leaves few',
+    inside({ bytesPerDay: 1024 * MiB }, { 'keep-days': 1 }),
+  ],
+  ['no complete day', inside({ bytesPerDay: undefined })],
+  ['slow syncs that --durability os avoids', inside({ writing: [99] }, { durability: 'os' })],
+  ['a stream', cluster({})],
+  ['a stream that is still missing', cluster({ stream: undefined, clockMs: NaN })],
+  ['a proxy that refuses GET', proxied({ get: answer(403) })],
+  ['an overloaded collector', proxied({ get: problem('overloaded') })],
+])('the doctor reports no fault with %s', (_, facts) => {
   expect(told(facts)).toStrictEqual([]);
 });
 
@@ -538,13 +549,13 @@ const CLUSTER_FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     cluster({ clockMs: 3_000 }),
 };
 
-it('names the fault of the projects file first, also among the refusals', () => {
+it('the doctor names the fault of the projects file first, even among the refusals', () => {
   const [first, ...rest] = told({ ...MISSING_COMMA, ...shown(sceneOf({}, 2)) });
   expect(first).toMatch(/^error projects file: \/data\/projects\.json:4:3: expected/);
   expect(rest[0]).toMatch(/^warning refusals: First correct the projects file: .*:4:3: expected/);
 });
 
-it('says that other faults prevent a start, beside the command that starts viewlog', () => {
+it('the doctor says that other faults prevent a start, beside the command that starts viewlog', () => {
   const fixes = (facts: Partial<Facts>): string[] =>
     told({ ...NOT_RUNNING, ...facts }).filter((one) => one.startsWith('warning collector'));
   const start = 'Start it: /srv/viewlog serve --data /data';
@@ -552,12 +563,12 @@ it('says that other faults prevent a start, beside the command that starts viewl
   expect(fixes({ ...MISSING_COMMA, of })[0]).toContain(
     `. First correct the errors above. ${start}`,
   );
-  // That the proxy reaches nothing is no such fault.
+  // A proxy that reaches nothing doesn't prevent a start.
   const down = proxied({ get: answer(502), preflight: answer(502) });
   expect(fixes({ ...down, of })[0]).toContain(`no view is accepted. ${start}`);
 });
 
-it('tells the operator to start viewlog for a proxy only if it does not answer', () => {
+it("the doctor tells the operator to start viewlog for a proxy only if viewlog doesn't answer", () => {
   const replies = proxied({ get: answer(502), preflight: answer(502) });
   const fixOf = (facts: Partial<Facts>) =>
     examined({ ...facts, ...replies }).find(({ check }) => check === 'url')!.fix;
@@ -567,7 +578,7 @@ it('tells the operator to start viewlog for a proxy only if it does not answer',
   expect(fixOf({})).not.toContain('Start');
 });
 
-it('leaves the start to the operator if only root could start it, and nobody has yet', () => {
+it('the doctor prints no start command if only root could start viewlog, and nobody has yet', () => {
   const [directory, files] = [{ ...ROOTS, mode: 0o40750 }, [ROOTS]];
   const told = (source: Facts['source']) =>
     examined({ ...NOT_RUNNING, ...inside({ directory, files }), source })
@@ -577,7 +588,7 @@ it('leaves the start to the operator if only root could start it, and nobody has
   expect(told('last start')).toStrictEqual([expect.stringContaining('Start it: ')]);
 });
 
-it('names the version of a running collector whose state it cannot read', () => {
+it("the doctor names the version of a running collector whose state it can't read", () => {
   const overview = { ...sceneOf({}, 9).model(), version: '0.0.9', problems: undefined };
   const facts = shown(sceneOf({}, 9));
   const status = { ...facts.status!, overview: overview as unknown as StatusModel };
@@ -586,14 +597,14 @@ it('names the version of a running collector whose state it cannot read', () => 
   ]);
 });
 
-it("prints no start command, and calls no directory writable, if viewlog's account is unclear", () => {
+it("the doctor prints no start command, and calls no directory writable, if viewlog's account is unclear", () => {
   const files = [VIEWS_FILE, { ...VIEWS_FILE, uid: 4713 }];
   const unclear = examined({ ...NOT_RUNNING, ...inside({ files }) });
   expect(unclear.map(({ check, fix = '' }) => `${check}: ${fix}`)).toContain('collector: ');
   expect(unclear.map(({ check }) => check)).not.toContain('data directory');
 });
 
-it('says that a large disk lasts for years, without a number of days', () => {
+it('the doctor says that a large disk lasts for years, without a number of days', () => {
   const { what } = examined(inside({ bytesPerDay: 1 })).find(
     ({ check }) => check === 'free space',
   )!;
@@ -602,11 +613,14 @@ it('says that a large disk lasts for years, without a number of days', () => {
   );
 });
 
-it.each(Object.entries({ ...FINDINGS, ...CLUSTER_FINDINGS }))('says only: %s', (finding, facts) => {
-  expect(told(facts)).toStrictEqual([expect.stringContaining(finding)]);
-});
+it.each(Object.entries({ ...FINDINGS, ...CLUSTER_FINDINGS }))(
+  'the doctor says only: %s',
+  (finding, facts) => {
+    expect(told(facts)).toStrictEqual([expect.stringContaining(finding)]);
+  },
+);
 
-it('reports a missing data directory, and a file in its place', async () => {
+it('the doctor reports a missing data directory, and a file in its place', async () => {
   const dir = tempDir();
   writeFileSync(`${dir}/file`, '');
   expect(await probeDisk(`${dir}/none`, [], DEFAULTS, NOON)).toStrictEqual({});
@@ -616,7 +630,7 @@ it('reports a missing data directory, and a file in its place', async () => {
   );
 });
 
-it('judges only the files that viewlog opens', async () => {
+it('the doctor examines only the files that viewlog opens', async () => {
   const dir = tempDir();
   const own = ['views-2026-11-21.ndjson', 'refused-2026-11-21.ndjson', 'status.json'];
   const foreign = ['views-backup.ndjson', 'views-2026-11-21.ndjson.bak', 'notes.json'];
@@ -625,32 +639,32 @@ it('judges only the files that viewlog opens', async () => {
   expect(inside!.files.map(({ name }) => name).toSorted()).toStrictEqual(own.toSorted());
 });
 
-it('puts errors first, and warnings before what is ok', () => {
+it('the doctor prints errors first, and warnings before the findings that are ok', () => {
   const found = examined({ ...MISSING_COMMA, askedData: '', disk: { fault: new Error('EIO') } });
   const states = found.map(({ state }) => state);
   expect(states.slice(0, 4)).toStrictEqual(['error', 'error', 'warning', 'ok']);
 });
 
-it('never says "no view is refused" while nothing can be stored', () => {
+it('the doctor never says "no view is refused" while no view can be stored', () => {
   const store = { unavailable: 'no space left' };
   const checks = examined(shown(sceneOf({ store }))).map(({ check }) => check);
   expect(checks).toContain('health');
   expect(checks).not.toContain('refusals');
 });
 
-it('prints one command for all files that root has copied, and no other for them', () => {
+it('the doctor prints only one command for all files that root has copied', () => {
   const found = told(inside(COPIES)).filter((line) => line.includes(' permissions: '));
   expect(found).toHaveLength(1);
 });
 
-it('prints the command of a file elsewhere beside that of the files that root has copied', () => {
+it('the doctor prints a command for a file elsewhere beside the command for the files that root has copied', () => {
   const elsewhere = { ...ROOTS, ...at('/etc/p.json') };
   const found = told(inside({ ...COPIES, read: [elsewhere] }));
   const fixes = found.filter((line) => /permissions: .* (chown|chgrp) /.test(line));
   expect(fixes.map((line) => /sudo (\S+)/.exec(line)?.[1])).toStrictEqual(['chgrp', 'chown']);
 });
 
-it('lists five projects with refusals, and then says how many more', () => {
+it('the doctor lists five projects with refusals, and then says how many more there are', () => {
   const projects = Array.from({ length: 7 }, (_, i) => ({ id: String(i), active: false }));
   const scene = new Scene(projects);
   for (const { id } of projects) scene.refuse(1, { code: 'project-not-activated', project: id });
