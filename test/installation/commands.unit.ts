@@ -24,7 +24,7 @@ it.each<[text: string | undefined, command: string | undefined]>([
     }),
   ],
   ['sudo -u viewlog /srv/viewlog activate 7 --data /data', commands.activate(owned, '7')],
-  // `example` reads the last start and the projects file, so it runs as their owner.
+  // `example` runs as an account that may read the last start and the projects file.
   ['sudo -u viewlog /srv/viewlog example nginx --data /data', commands.example(owned, 'nginx')],
   [
     'runuser -u viewlog -- /srv/viewlog activate 7 --data /data',
@@ -34,7 +34,7 @@ it.each<[text: string | undefined, command: string | undefined]>([
     'setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog check --data /data',
     commands.check({ ...of({ owners: { data: NAMELESS } }), hasSudo: false }),
   ],
-  // sudo and runuser need an account with a name.
+  // sudo and runuser know only accounts that have a name.
   [
     'sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog check --data /data',
     commands.check(of({ owners: { data: NAMELESS } })),
@@ -162,29 +162,26 @@ it('accessFix gives the data directory back if another account owns all of it', 
   expect(commands.accessFix(`${dir}/viewlog.lock`, 'rw', SERVICE).command).toMatch(doctor);
 });
 
-it.runIf(isRoot)(
-  'accessFix gives a directory back if root has copied several files into it',
-  () => {
-    const dir = tempDir();
-    chownSync(dir, SERVICE.uid, 54_321);
-    chmodSync(dir, 0o755);
-    const add = (name: string): string => {
-      writeFileSync(`${dir}/${name}`, '', { mode: 0o600 });
-      return `${dir}/${name}`;
-    };
-    const [projects, views] = [add('projects.json'), add('views-2026-01-01.ndjson')];
-    const fix = (path: string) => commands.accessFix(path, 'r', SERVICE, dir).command;
-    // Root may own the projects file for another reason.
-    expect(fix(projects)).toMatch(/chgrp \S+ \S+projects\.json/);
-    const refused = add('refused-2026-01-01.ndjson');
-    for (const path of [projects, views, refused]) {
-      expect(fix(path)).toMatch(new RegExp(`chown -R viewlog:54321 ${dir}$`));
-    }
-    // Nobody knows why another account owns a file.
-    chownSync(add('status.json'), 54_322, 0);
-    expect(fix(views)).toMatch(/chgrp \S+ \S+views-/);
-  },
-);
+it.runIf(isRoot)('accessFix gives a directory back after root has copied several files', () => {
+  const dir = tempDir();
+  chownSync(dir, SERVICE.uid, 54_321);
+  chmodSync(dir, 0o755);
+  const add = (name: string): string => {
+    writeFileSync(`${dir}/${name}`, '', { mode: 0o600 });
+    return `${dir}/${name}`;
+  };
+  const [projects, views] = [add('projects.json'), add('views-2026-01-01.ndjson')];
+  const fix = (path: string) => commands.accessFix(path, 'r', SERVICE, dir).command;
+  // Root may own the projects file for another reason.
+  expect(fix(projects)).toMatch(/chgrp \S+ \S+projects\.json/);
+  const refused = add('refused-2026-01-01.ndjson');
+  for (const path of [projects, views, refused]) {
+    expect(fix(path)).toMatch(new RegExp(`chown -R viewlog:54321 ${dir}$`));
+  }
+  // Nobody knows why another account owns a file.
+  chownSync(add('status.json'), 54_322, 0);
+  expect(fix(views)).toMatch(/chgrp \S+ \S+views-/);
+});
 
 it('runAs runs a command as the account, and keeps a variable that sudo would drop', () => {
   const printed = commands.runAs(SERVICE, { program: [] }, 'x', 'TOKEN');
