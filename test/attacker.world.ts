@@ -9,41 +9,38 @@ const schedule = fc.record({
   clients: fc.integer({ min: 1, max: 12 }),
 });
 
-describe.each([NODE, DENO, DENO_2_5, BUN].filter(isPresent))(
-  'attackers on $name',
-  (runtime) => {
-    it("don't exhaust memory, and don't keep viewlog from answering honest views", async () => {
-      await fc.assert(
-        fc.asyncProperty(schedule, async ({ ways, clients }) => {
-          await withstand(runtime, ways, { clients, ms: 1_000 });
-        }),
-        // Doesn't shrink a failed schedule, because the outcome depends on more than the schedule.
-        { numRuns: 2, endOnFailure: true },
-      );
-    }, 300_000);
-
-    it.each([
-      ['16KiB', 3_500, 'sends half a body, and stalls'],
-      ['16KiB', 4_000, 'is refused, and stalls'],
-      ['1MiB', 4_000, 'sends the first byte of a body, and stalls'],
-      ['1MiB', 700, 'sends a megabyte without its end, and stalls'],
-      ['1MiB', 700, 'sends a megabyte without its end, in chunks, and stalls'],
-    ])(
-      "don't exhaust memory with --max-view %s: %d clients, each of which %s",
-      async (max, clients, way) => {
-        await withstand(runtime, [way], { clients, ms: 3_000, args: ['--max-view', max] });
-      },
+describe.each([NODE, DENO, DENO_2_5, BUN].filter(isPresent))('attackers on $name', (runtime) => {
+  it("don't exhaust memory, and don't keep viewlog from answering honest views", async () => {
+    await fc.assert(
+      fc.asyncProperty(schedule, async ({ ways, clients }) => {
+        await withstand(runtime, ways, { clients, ms: 1_000 });
+      }),
+      // Doesn't shrink a failed schedule, because the outcome depends on more than the schedule.
+      { numRuns: 2, endOnFailure: true },
     );
+  }, 300_000);
 
-    // Node creates an object per chunk of a read: 11,000 objects for chunks of one byte.
-    it.each(['16KiB', '1MiB'])(
-      "don't exhaust memory with bodies in chunks of one byte, with --max-view %s",
-      async (max) => {
-        const args = ['--max-view', max];
-        const ways = ['sends a body by the byte, in chunks'];
-        await withstand(runtime, ways, { clients: 20, ms: 3_000, args });
-      },
-      300_000,
-    );
-  },
-);
+  it.each([
+    ['16KiB', 3_500, 'sends half a body, and stalls'],
+    ['16KiB', 4_000, 'is refused, and stalls'],
+    ['1MiB', 4_000, 'sends the first byte of a body, and stalls'],
+    ['1MiB', 700, 'sends a megabyte without its end, and stalls'],
+    ['1MiB', 700, 'sends a megabyte without its end, in chunks, and stalls'],
+  ])(
+    "don't exhaust memory with --max-view %s: %d clients, each of which %s",
+    async (max, clients, way) => {
+      await withstand(runtime, [way], { clients, ms: 3_000, args: ['--max-view', max] });
+    },
+  );
+
+  // Node creates an object per chunk of a read: 11,000 objects for chunks of one byte.
+  it.each(['16KiB', '1MiB'])(
+    "don't exhaust memory with bodies in chunks of one byte, with --max-view %s",
+    async (max) => {
+      const args = ['--max-view', max];
+      const ways = ['sends a body by the byte, in chunks'];
+      await withstand(runtime, ways, { clients: 20, ms: 3_000, args });
+    },
+    300_000,
+  );
+});

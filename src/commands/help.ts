@@ -68,7 +68,7 @@ function overview(commands: readonly Command[]): string {
     ['', reader].concat(tableOf(Object.entries(pages))),
   );
   return [
-    `viewlog ${BUILD}: a page-view collector; a 201 means the line is on disk`,
+    `viewlog ${BUILD}: a page-view collector; by default, a 201 means that the line is on disk`,
     '',
     'viewlog [command] [options]',
     '',

@@ -2,14 +2,7 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { makeStream } from '../../support/archive.ts';
 import { canRunNats, DEBIAN_NATS, type NatsOptions, startNats } from '../../support/nats-server.ts';
-import {
-  BUN,
-  DENO,
-  EXECUTABLE,
-  isPresent,
-  NODES,
-  DENO_2_5,
-} from '../../support/runtimes.ts';
+import { BUN, DENO, EXECUTABLE, isPresent, NODES, DENO_2_5 } from '../../support/runtimes.ts';
 import { startWatched } from '../../support/status.ts';
 import { dataDirectory, run, startViewlog } from '../../support/viewlog.ts';
 import { FULL_VIEW, MINIMAL_VIEW } from '../../support/views.ts';
