@@ -1,7 +1,7 @@
 // Makes the README's pictures: src/manual/status-page.png, the page of a collector that has counted
 // the views of made-up sites for 60 hours, and src/manual/report.png, the report of such a site. Run
 // it with `npm run picture`.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, onTestFinished } from 'vitest';
@@ -9,6 +9,7 @@ import { dayOf, HOUR_MS } from '../src/base/time.ts';
 import { Counts } from '../src/status/counts.ts';
 import { slicesOf } from '../src/status/saved-counts.ts';
 import { newPage } from './support/chromium.ts';
+import { BUNDLE, NODE } from './support/runtimes.ts';
 import { startWatched } from './support/status.ts';
 import { tempDir } from './support/temp-dir.ts';
 import { run } from './support/viewlog.ts';
@@ -49,10 +50,14 @@ function countsUntil(endMs: number): Counts {
 }
 
 it('takes the picture of the status page', async () => {
-  // The directory's name is in the picture.
+  // The names of the directory and of the bundle are in the picture.
   const data = join(tmpdir(), 'viewlog');
   mkdirSync(data);
-  onTestFinished(() => rmSync(data, { recursive: true }));
+  copyFileSync(BUNDLE, `${data}.mjs`);
+  onTestFinished(() => {
+    for (const path of [data, `${data}.mjs`]) rmSync(path, { recursive: true });
+  });
+  const runtime = { ...NODE, command: (path: string) => NODE.command(path, `${data}.mjs`) };
   const nowMs = Date.now();
   const projects = SITES.map(({ id, name, origins }) => ({ id, name, origins }));
   const files = {
@@ -65,7 +70,7 @@ it('takes the picture of the status page', async () => {
     [`views-${dayOf(nowMs - 48 * HOUR_MS)}.ndjson`]: `${'{}'.padEnd(3_000_000)}\n`,
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(data, name), text);
-  const { statusUrl } = await startWatched({ data });
+  const { statusUrl } = await startWatched({ data, runtime });
   const page = await newPage({ viewport: { width: 1000, height: 656 } });
   await page.goto(statusUrl);
   await page.locator('*', { hasText: 'all refused' }).first().waitFor();
@@ -110,7 +115,7 @@ it('takes the picture of a report', async () => {
   writeFileSync(join(data, 'projects.json'), JSON.stringify({ projects }));
   const html = join(data, 'report.html');
   await run(['report', '--last', '7', '--to', 'yesterday', '--html', html], { data });
-  const page = await newPage({ viewport: { width: 1000, height: 656 } });
+  const page = await newPage({ viewport: { width: 1000, height: 830 } });
   await page.goto(`file://${html}`);
   await page.screenshot({ path: join(import.meta.dirname, '../src/manual/report.png') });
 });

@@ -70,7 +70,7 @@ export function figuresOf(report: Report): Figure[] {
   const [inDays, average] = [`in ${plural(days.length, 'day')}`, formatCount(averageDay)];
   const { hour } = busiestHour;
   const ofAll = `${share(busiestHour.views, views)} of all views`;
-  const busiest: Figure = ['Busiest hour', `${clockOf(hour)}–${clockOf(hour + 1)}`, ofAll];
+  const busiest: Figure = ['Busiest time of day', `${clockOf(hour)}–${clockOf(hour + 1)}`, ofAll];
   if (days.length === 1) return [['Views', formatCount(views), inDays], busiest];
   const change = today && `${changeInWords(today.views, today.yesterday)} yesterday by`;
   return [

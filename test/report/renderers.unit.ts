@@ -54,7 +54,7 @@ it('the figures are the views, the views per full day, today so far, and the bus
     figuresOf(reportOn(views, { fromDay, ...(toDay && { toDay }) })).map(
       ([name, value, note]) => `${name}: ${value}, ${note}`,
     );
-  const busiestHour = 'Busiest hour: 10:00–11:00, 100% of all views';
+  const busiestHour = 'Busiest time of day: 10:00–11:00, 100% of all views';
   expect(said('2026-03-12')).toStrictEqual([
     'Views: 9, in 3 days, 3 per full day',
     'Today so far: 4, up 2 views from 2 yesterday by 12:00',
