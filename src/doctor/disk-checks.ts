@@ -44,7 +44,7 @@ export function checkAccess(facts: Facts): readonly Verdict[] {
         `so the doctor may miss faults in "${of.data}"`;
   const run = commands.runAs(owner, of, commands.doctor({ ...of, owners: {} })).replace(/^r/, 'R');
   const isRoots = of.owners.data?.uid === 0 && disk?.fault !== undefined;
-  // An operator who runs the doctor as a service's account means viewlog's.
+  // An operator who runs the doctor as a service's account expects that viewlog runs as that account.
   if (!isRoots || !isService({ uid: ownUid ?? 0 })) return [warning(what, run)];
   const closed = `${who} can't open "${of.data}", which belongs to root`;
   return [error(`${closed}, so viewlog doesn't start as ${who}`, run)];
@@ -147,7 +147,7 @@ export const checkPermissions = inside((seen, { of }) => {
     ...denied(refused, 'rw', warning, 'store refused views in it'),
     ...denied(older, 'r', warning, 'read it'),
   ];
-  // One command cures all that root has copied.
+  // One command fixes all files that root has copied.
   const found = all.filter(({ fix }, i) => all.findIndex((one) => one.fix === fix) === i);
   return found[0]?.state === 'error' ? found : [...found, ...hiddenFromShippers(seen, of)];
 });
