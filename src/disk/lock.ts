@@ -55,8 +55,8 @@ interface LockOptions {
 }
 
 /**
- * What a starter has just done: asked the process at the lock, begun to listen on its draft,
- * renamed the draft to the lock, waited for other starters.
+ * The last step that a starter has done: it asked the process at the lock, listened on its draft,
+ * renamed the draft to the lock, or waited for other starters.
  */
 export type Step = 'asked' | 'listening' | 'renamed' | 'waited';
 
