@@ -40,7 +40,9 @@ async function main(args: readonly string[]): Promise<ExitCode> {
   let log = createLog('text');
   let asOwner: AsOwner | undefined;
   try {
-    const line = readArguments(args);
+    const optionsOf = (name: string = serve.name) =>
+      COMMANDS.find((command) => command.name === name)?.options;
+    const line = readArguments(args, optionsOf);
     const command = findCommand(line.command ?? serve.name, COMMANDS);
     const { settings, operands, ...known } = readCommand(command, line);
     if (command.options.includes('log')) log = createLog(settings.log);

@@ -127,7 +127,11 @@ const OTHERS = {
     o.httpUrl,
     'collector to send to (default: the one that holds --data)',
   ),
-  url: option('URL', o.viewUrl, 'address that pages post views to (default: --host and --port)'),
+  url: option(
+    'URL',
+    o.viewUrl,
+    "address that pages post views to (default: the running collector's)",
+  ),
   campaigns: toggle('keep utm_… parameters in the url of a view'),
   licenses: toggle('print licences instead of the version'),
   'probe-project': option('ID', projectId, 'with --url: send one real view, which is stored'),
@@ -178,10 +182,18 @@ export const projectsIn = (data: string): string =>
 /**
  * Parses a command line. The command may come after options, because a flag takes a value or none
  * in all commands alike.
+ * @param optionsOf returns the options of a command, for the hint at an unknown one.
  * @throws {Fatal} exit 64 at an option that no command has, or that lacks its value.
  */
-export const readArguments = (args: readonly string[]): CommandLine =>
-  readCommandLine(args, new Map(NAMES.map((name) => [flagOf(name), OPTIONS[name].value])));
+export const readArguments = (
+  args: readonly string[],
+  optionsOf: (command?: string) => readonly OptionName[] | undefined = () => undefined,
+): CommandLine =>
+  readCommandLine(
+    args,
+    new Map(NAMES.map((name) => [flagOf(name), OPTIONS[name].value])),
+    (command) => optionsOf(command)?.map(flagOf),
+  );
 
 /**
  * Returns the settings of a command that takes the options `names`: from flags, else from

@@ -111,8 +111,8 @@ describe('settings', () => {
   });
 
   const STATUS = 'an address and a port, such as 127.0.0.1:8081, or off';
-  const VIEW = 'a size with its unit, from 1 KiB to 1 MiB, such as 16KiB';
-  const SPACE = 'a size with its unit, from 0 bytes to 1024 TiB, such as 64MiB';
+  const VIEW = 'a size with a unit, such as 16KiB, from 1 KiB to 1 MiB';
+  const SPACE = 'a size with a unit, such as 64MiB, from 0 bytes to 1024 TiB';
   const STREAM = 'letters, digits, _ and -';
   const PORT = 'a whole number from 0 to 65535';
   it.each([

@@ -24,9 +24,15 @@ export interface CommandLine {
  * Parses a command line. In any position, `--help` runs the command `help`, and `--version` the
  * command `version`, without the other options. The command `help` ignores its options too.
  * @param flags the flags of all commands.
+ * @param flagsOf returns the flags of a command, for the hint at an unknown one; `undefined` if
+ *   there is no such command.
  * @throws {Fatal} exit 64 at a flag that is unknown or lacks its value.
  */
-export function readCommandLine(args: readonly string[], flags: Flags): CommandLine {
+export function readCommandLine(
+  args: readonly string[],
+  flags: Flags,
+  flagsOf: (command?: string) => readonly string[] | undefined = () => undefined,
+): CommandLine {
   const types = Array.from(flags, ([name, value]) => {
     return [name, { type: value === '' ? ('boolean' as const) : ('string' as const) }] as const;
   });
@@ -44,7 +50,8 @@ export function readCommandLine(args: readonly string[], flags: Flags): CommandL
   if (command === 'help') return { command, flags: [], operands };
   const read = ({ name, rawName, value, inlineValue }: (typeof given)[number]): Flag => {
     const placeholder = flags.get(name);
-    if (placeholder === undefined) throw unknownOption(rawName, [...flags.keys()]);
+    if (placeholder === undefined)
+      throw unknownOption(rawName, flagsOf(command) ?? [...flags.keys()]);
     if (placeholder === '') return { name, value: value ?? 'yes' };
     // `--html --data d`: the value was forgotten, and the next flag is in its place.
     const next = inlineValue ? '' : (/^--([^=]*)/.exec(value ?? '')?.[1] ?? '');

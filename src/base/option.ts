@@ -37,7 +37,7 @@ export const whole = (min: number, max: number): Parser<number> =>
 export function size(min: number, max: number): Parser<number> {
   const [unit, example] = max < 64 * MiB ? ['KiB', '16KiB'] : ['MiB', '64MiB'];
   return parser(
-    `a size with its unit, from ${formatSize(min)} to ${formatSize(max)}, such as ${example}`,
+    `a size with a unit, such as ${example}, from ${formatSize(min)} to ${formatSize(max)}`,
     (value) => {
       const bytes = parseSize(value);
       return bytes >= min && bytes <= max ? bytes : undefined;

@@ -47,7 +47,9 @@ export const activate = defineCommand({
     const near = before === undefined ? typoOf(id, listed) : undefined;
     if (near !== undefined) {
       const undo = commands.deactivate(installation, id);
-      log.warn(`Project ${id} is new, and one typo away from ${near}; to undo it: ${undo}`);
+      log.warn(
+        `Project ${id} is new, and one typo away from ${near}; if it is a typo, deactivate it: ${undo}`,
+      );
     }
     if (before !== undefined && before.active !== false && !before.origins && after.origins) {
       log.warn(`Project ${id} accepted views from every site; now only the listed ones`);

@@ -16,7 +16,6 @@ import {
   ownAnnouncement,
 } from '../installation/installation.ts';
 import type { AsOwner } from '../disk/root.ts';
-import { ID_EXPECTED } from '../projects/projects-schema.ts';
 import {
   chosenOptions,
   needsTokenVariable,
@@ -92,7 +91,7 @@ export function readCommand<K extends OptionName>(
   const { name, operands: wanted = '', options, examples } = command;
   const settings = readSettings(flags, options, env);
   if (operands.length === 0 && /^\w/.test(wanted)) {
-    throw new Fatal(EXIT.usage, `${name} needs ${wanted}, as in "${examples[0]}"`);
+    throw new Fatal(EXIT.usage, `${name} needs ${wanted}; for example: ${examples[0]}`);
   }
   const excess = wanted.includes('…') ? undefined : operands[wanted === '' ? 0 : 1];
   if (excess !== undefined) {
@@ -100,7 +99,7 @@ export function readCommand<K extends OptionName>(
     throw new Fatal(EXIT.usage, `${name} takes ${taken}, not "${echo(excess)}"`);
   }
   if (wanted === 'ID' && !PROJECT_ID.test(operands[0]!)) {
-    throw new Fatal(EXIT.usage, `A project id ${ID_EXPECTED}; found "${echo(operands[0]!)}"`);
+    throw new Fatal(EXIT.usage, `A project id has 1 to 20 digits; found "${echo(operands[0]!)}"`);
   }
   const self = selfOf(command, settings, chosenOptions(flags, options, env));
   const asOwner = (owner: Owner): string | undefined => {

@@ -49,9 +49,9 @@ export const example = defineCommand({
   ],
   options: SERVE_OPTIONS,
   optionHelp: {
-    host: 'address to listen on, if not that of the viewlog in --data',
-    port: 'port to listen on, if not that of the viewlog in --data',
-    status: 'address of the status page, if not that of the viewlog in --data; off: none',
+    host: 'address to listen on (default: that of the viewlog in --data)',
+    port: 'port to listen on (default: that of the viewlog in --data)',
+    status: 'address of the status page; off: none (default: that of the viewlog in --data)',
   },
   async run(settings, operands, { print, log, self: asked, asOwner }) {
     if (operands.length === 0) {

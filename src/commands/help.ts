@@ -48,8 +48,9 @@ export function findCommand(
   if (found !== undefined) return found;
   const near = nearest(name, [...commands.map((command) => command.name), ...topics]);
   const list = viewlog({ program: programWords([], []) }, ['help']);
+  const what = topics.length === 0 ? 'Unknown command' : 'No command, page or section has the name';
   const hint = near === undefined ? `to list them: ${list}` : `did you mean ${near}?`;
-  throw new Fatal(EXIT.usage, `Unknown command "${echo(name)}"; ${hint}`);
+  throw new Fatal(EXIT.usage, `${what} "${echo(name)}"; ${hint}`);
 }
 
 /** Returns the help of a command, or the page or section of the manual that a word leads to. */
@@ -75,7 +76,7 @@ function overview(commands: readonly Command[]): string {
     ...tableOf(rows),
     '',
     'viewlog help COMMAND lists its options; viewlog help TOPIC prints a page of the manual.',
-    'Any other word, such as caddy, upgrade or 403, prints the section about it.',
+    'Most other words, such as caddy, upgrade or 403, print the section about them.',
     ...topics,
     '',
     'Exit codes: 0 done, 64 usage, 65 bad data, 69 address in use or servers unreachable,',
@@ -87,12 +88,14 @@ function commandPage(command: Command): string {
   const { name, operands = '', summary, examples, options, optionHelp } = command;
   const rows = options.map((option) => {
     const { value, help, fallback } = OPTIONS[option];
-    const shown = value === '' || !fallback ? '' : ` (default: ${fallback})`;
+    const text = optionHelp?.[option] ?? help;
+    const isNamed = value === '' || !fallback || text.includes('(default: ');
+    const shown = isNamed ? '' : ` (default: ${fallback})`;
     // The variable's name follows from the flag, unless the option shares its flag with another
     // option.
     const isUsual = flagOf(option) === option;
     const variable = isUsual ? '' : ` (variable: ${envName(option) ?? 'none'})`;
-    return [`--${flagOf(option)} ${value}`, `${optionHelp?.[option] ?? help}${shown}${variable}`];
+    return [`--${flagOf(option)} ${value}`, `${text}${shown}${variable}`];
   });
   const [first] = options;
   return [

@@ -53,7 +53,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   proxy: 'proxies',
   restore: 'backups',
   'back up': 'backups',
-  'arrived cut off': 'cut off',
+  'body cut off': 'cut off',
   downgrade: 'rollback',
   migration: 'updates',
   'reverse proxy': 'proxies',

@@ -26,7 +26,7 @@ import type { ClosedDirectory, Space } from './look-around.ts';
 import type { Dropped } from '../store/store.ts';
 import { type Colour, type Fate, isFixed, isOpen, type JudgedReason } from './state.ts';
 import type { Sample } from './reasons.ts';
-import { at, named, nounOf, problemWords, reasonsWords, refusalLabel } from './words.ts';
+import { at, faultWord, named, nounOf, problemWords, reasonsWords, refusalLabel } from './words.ts';
 
 /** A fix, and the command for it; or a remark, and the text that it is about. */
 export interface Step {
@@ -82,7 +82,7 @@ function faultNotice(fault: ProjectsFault, of: Installation): Notice {
   const what = access?.command === undefined ? withFix(first, access) : first;
   return {
     colour: 'amber',
-    title: `${what.replace(/[^?]$/, '$&.')} Faulty since ${at(sinceMs)}; the last good list stays active.`,
+    title: `${what.replace(/[^?]$/, '$&.')} The file has been ${faultWord(fault)} since ${at(sinceMs)}; the last good list stays active.`,
     steps: correction(fault, of),
   };
 }
@@ -193,14 +193,14 @@ export function spaceStep(
   }
   if (missingBytes > 0) {
     const needed =
-      minFreeBytes > 0 ? `. viewlog needs ${Math.ceil(missingBytes / MiB)} MiB more` : '';
+      minFreeBytes > 0 ? `, and viewlog needs ${Math.ceil(missingBytes / MiB)} MiB more` : '';
     const text =
-      `Free space: ${formatRoundedSize(freeBytes)}${needed}: ` +
-      'delete views-*.ndjson of earlier days that you have shipped or copied, ' +
+      `${formatRoundedSize(freeBytes)} are free${needed}. ` +
+      'Delete views-*.ndjson of earlier days that you have shipped or copied, ' +
       "refused-*.ndjson that you won't replay, or other files on this disk. viewlog then accepts views again.";
     return { text, command: commands.list(of) };
   }
-  return hasInodes ? undefined : { text: 'The file system has no free inodes: delete old files.' };
+  return hasInodes ? undefined : { text: 'The file system has no free inodes. Delete old files.' };
 }
 
 const SET_BY = {
@@ -213,15 +213,17 @@ const CHECK_PAGES = { text: "Check that the site's pages still contain the scrip
 
 /** Returns the problem of a project's views, or of requests that name no project. */
 export function problemNotice(row: ProjectRow, of: Installation, nowMs: number): Notice {
-  const { colour, state, name, active, reasons } = row;
+  const { colour, kind, state, name, active, reasons } = row;
   const still = active ? '' : ' (inactive, but still sending)';
   const shown = reasons.filter(({ lastHour }) => lastHour > 0);
   const open = reasons.filter(isOpen);
   const isGreen = colour === 'green';
   // In a green row, the reasons that aren't fixed refused too few views to be a problem.
   const which = open.length > 0 ? reasonsWords(reasons.filter(isFixed)) : '';
-  const what = isGreen ? `fixed${which}` : problemWords(row);
-  const since = `${named(name)}${still}: ${what}, since ${at(sinceOf(row))}.`;
+  const refusals = kind === 'requests' ? 'The failures began' : 'The refusals began';
+  const begun = state === 'silent' ? 'The last view arrived' : refusals;
+  const sinceWords = isGreen ? `fixed${which}, since` : `${problemWords(row)}. ${begun} at`;
+  const since = `${named(name)}${still}: ${sinceWords} ${at(sinceOf(row))}.`;
   const title = isGreen && open.length > 0 ? `${since} ${stillRefused(row)}` : since;
   const steps = shown.flatMap((one) => reasonSteps(one, row, of, nowMs));
   return { colour, title, steps: state === 'silent' ? [CHECK_PAGES] : steps };
@@ -267,15 +269,19 @@ function reasonSteps(
   const views = plural(lastDay, nounOf(kind));
   const from =
     sample.origin === undefined ? 'without an Origin' : `from ${printable(sample.origin)}`;
-  const what = `${views} in 24 hours, the latest at ${at(lastMs)} ${from}: ${whyOf(sample)}.`;
+  const failed = kind === 'requests' ? 'failed' : `${lastDay === 1 ? 'was' : 'were'} refused`;
+  const what = `${views} ${failed} in 24 hours, most recently at ${at(lastMs)} ${from}: ${whyOf(sample)}.`;
   const isRecovering = isOpen(reason) && acceptedSince > 0 && nowMs - lastMs >= CALM_MS;
-  const since = kind === 'requests' ? 'named a project since' : 'accepted since';
-  const calm = `None refused for ${formatDuration(nowMs - lastMs)}, and ${formatCount(acceptedSince)} ${since}.`;
+  const since =
+    kind === 'requests'
+      ? 'named a project, and none failed for this reason'
+      : `${acceptedSince === 1 ? 'was' : 'were'} accepted, and none was refused for this reason`;
+  const calm = `In the ${formatDuration(nowMs - lastMs)} since then, ${plural(acceptedSince, nounOf(kind))} ${since}.`;
   return [
     { text: isRecovering ? `${what} ${calm}` : what },
     ...arrivedSteps(sample),
     fixOf(reason, of),
-    ...fateSteps(reason, of),
+    ...fateSteps(reason, nounOf(kind), of),
   ];
 }
 
@@ -309,16 +315,29 @@ function whyOf(sample: Sample): string {
 }
 
 /** Returns the fate of the refused views, with the command that sends stored ones again. */
-function fateSteps({ sample, remedy, fixedMs, fate }: JudgedReason, of: Installation): Step[] {
+function fateSteps(
+  { sample, remedy, fixedMs, fate }: JudgedReason,
+  noun: string,
+  of: Installation,
+): Step[] {
   const { resent, stored, lost, days } = fate;
   const { code, project = '' } = sample;
   const isFixed = fixedMs !== undefined || remedy.kind === 'fixed';
   const them = stored === 1 ? 'it' : 'them';
   const again = `${isFixed ? 'To' : 'After the fix,'} send ${them} again:`;
+  const these = (count: number): string =>
+    `${plural(count, `refused ${noun}`)} ${count === 1 ? 'is' : 'are'}`;
   const still = `${these(stored)} stored${resent > 0 ? ', but not sent again yet' : ''}.`;
   // A directory that viewlog can't enter may still have the file.
   const isGone = of.data !== undefined && days.length === 0 && fate.obstacle !== 'directory';
-  const steps: Step[] = resent > 0 ? [{ text: `${formatCount(resent)} sent again.` }] : [];
+  const steps: Step[] =
+    resent > 0
+      ? [
+          {
+            text: `${plural(resent, `refused ${noun}`)} ${resent === 1 ? 'was' : 'were'} sent again.`,
+          },
+        ]
+      : [];
   const obstructed = obstructionOf(remedy, fate, of);
   const names = days.map((day) => fileNameOf('refused', day));
   const command = obstructed === undefined ? commands.replay(of, project, names) : undefined;
@@ -331,8 +350,6 @@ function fateSteps({ sample, remedy, fixedMs, fate }: JudgedReason, of: Installa
   if (lost > 0) steps.push({ text: `${these(lost)} not stored: ${whyLost(code, fate)}` });
   return steps;
 }
-
-const these = (count: number): string => `${formatCount(count)} ${count === 1 ? 'is' : 'are'}`;
 
 const REPLAYABLE: ReadonlySet<Remedy['kind']> = new Set([
   'activate',
@@ -415,7 +432,8 @@ type Refused = Pick<JudgedReason, 'remedy' | 'sample' | 'fixedMs'> & {
 /** Returns what to do about refusals. */
 export function fixOf(reason: Refused, of: Installation): Step {
   const { remedy, sample, fixedMs } = reason;
-  if (fixedMs !== undefined) return { text: `Accepted again since ${at(fixedMs)}.` };
+  if (fixedMs !== undefined)
+    return { text: `Views have been accepted again since ${at(fixedMs)}.` };
   if (remedy.kind === 'wait') return { text: laterOf(remedy.obstacle, 'the fix') };
   if (remedy.kind === 'none' && sample.origin === 'null') return { text: NULL_ORIGIN };
   if (sample.code === 'not-found')
@@ -466,7 +484,8 @@ function proxyStep(sample: Sample, bodyBytes: number, of: Installation): Step {
   return { text, command: testProxy(sample, of) };
 }
 
-const TEST_PROXY = 'To test the proxy, put the address that pages post to after --url:';
+const TEST_PROXY =
+  'To test the proxy, replace the address after --url with the one that your pages post to:';
 
 /** Sends a view of the project that the sample names: bodies may be cut, or lose their headers. */
 function testProxy({ project, text = '' }: Sample, of: Installation): string {
@@ -477,7 +496,8 @@ function testProxy({ project, text = '' }: Sample, of: Installation): string {
 function pageStep({ sample, fate }: Refused, of: Installation): Step {
   const { code, text: body = '' } = sample;
   const [, url] = /"url"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(body) ?? [];
-  const page = url === undefined ? 'that sends them' : `"${printable(url, 100)}"`;
+  const unknown = fate === undefined ? 'that sent this view' : 'that sends such views';
+  const page = url === undefined ? unknown : `"${printable(url, 100)}"`;
   const correct = `Correct the page ${page}.`;
   // A sample that was cut ends in an ellipsis, and a line can't show every character.
   const isWhole = !/^$|…$/.test(body) && printable(body, Infinity) === body;
@@ -499,7 +519,7 @@ function firstSteps({ installation: of, projects, startMs }: StatusModel): Notic
     command: commands.activate(of, id, { origin: origins?.[0] }),
   };
   const script = {
-    text: "To print the script for a project's pages, put the address at which browsers reach viewlog after --url:",
+    text: "To print the script for a project's pages, replace the address after --url with the one at which browsers reach viewlog:",
     command: commands.snippet(of, id, VIEWS_SITE),
   };
   const test = {

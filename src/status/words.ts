@@ -22,7 +22,9 @@ export const TIMES = /(\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)? UTC)/;
 
 /** Returns why a request was refused: its code, as words. */
 export const refusalLabel = ({ code, isCut }: Pick<Sample, 'code' | 'isCut'>): string =>
-  isCut || code === 'request-timeout' ? 'arrived cut off' : code.replaceAll('-', ' ');
+  isCut || code === 'request-timeout'
+    ? 'body cut off'
+    : code.replaceAll('-', ' ').replace('json', 'JSON');
 
 /**
  * Operators choose names and anyone can choose other texts, so characters that reorder a sentence
@@ -32,7 +34,7 @@ export const named = (text: string): string => printable(text, 60);
 
 export const nounOf = (kind: SubjectKind): string => (kind === 'requests' ? 'request' : 'view');
 
-/** `all 69 views of the last hour refused` */
+/** `all 69 views in the last hour were refused` */
 export function problemWords(
   one: Omit<Judged, 'activity'> & Partial<Pick<ProjectRow, 'figures'>>,
 ): string {
@@ -43,11 +45,12 @@ export function problemWords(
   }
   const noun = nounOf(kind);
   const all = plural(accepted + refused, noun);
-  const none = refused === 1 ? `the only ${noun}` : `all ${all}`;
+  const none = refused === 1 ? `its only ${noun}` : `all ${all}`;
   const many = accepted === 0 ? none : `${formatCount(refused)} of ${all}`;
   const gone = refused - one.refused;
   const why = isDown ? 'during an outage or for causes since fixed' : 'for causes since fixed';
-  const what = `of the last hour ${kind === 'requests' ? 'failed' : 'refused'}`;
+  const was = refused === 1 ? 'was' : 'were';
+  const what = `in the last hour ${kind === 'requests' ? 'failed' : `${was} refused`}`;
   return `${many} ${what}${gone > 0 ? `, ${formatCount(gone)} of them ${why}` : ''}`;
 }
 
@@ -124,7 +127,7 @@ export const arrivingWords = (model: StatusModel): [200 | 503, string] => {
   return [isFailing ? 503 : 200, headlineOf(model)[1]];
 };
 
-function faultWord({ isMissing, access }: ProjectsFault): string {
+export function faultWord({ isMissing, access }: ProjectsFault): string {
   if (access !== undefined) return 'unreadable';
   return isMissing ? 'missing' : 'faulty';
 }
@@ -172,7 +175,8 @@ function storeFigure({ store, space }: StatusModel): Figure {
   }
   if (space === undefined) return ['Free disk', 'unknown', "statfs isn't permitted"];
   const { freeBytes, daysLeft } = space;
-  const lasts = daysLeft === undefined ? 'estimate after one full day' : lastingWords(daysLeft);
+  const lasts =
+    daysLeft === undefined ? 'days left are known after one full day' : lastingWords(daysLeft);
   return ['Free disk', formatRoundedSize(freeBytes), lasts];
 }
 
@@ -191,7 +195,7 @@ export function stateWords(row: ProjectRow): string {
   const refused = refusedInAll(row);
   // Not 100%, because some views were accepted.
   const share = Math.min(99, Math.round((100 * refused) / (accepted + refused)));
-  return row.kind === 'requests' ? `${share}% of all requests` : `${share}% refused`;
+  return row.kind === 'requests' ? `${share}% of all requests failed` : `${share}% refused`;
 }
 
 /** `Writing views-2026-11-22.ndjson, 1.2 KiB.` */

@@ -323,11 +323,11 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'error data directory: Can\'t open "/data" for writing: denied. ': inside({
     writing: new Error('denied'),
   }),
-  'error free space: 3.0 MiB free (--min-free is 64 MiB); every view is refused with 503. Free space: 3.0 MiB. viewlog needs 61 MiB more: delete views-*.ndjson':
+  'error free space: 3.0 MiB free (--min-free is 64 MiB); every view is refused with 503. 3.0 MiB are free, and viewlog needs 61 MiB more. Delete views-*.ndjson':
     inside(free(3 * MiB)),
-  "error free space: 0 bytes free (--min-free is 0 bytes); a view that doesn't fit is refused with 503. Free space: 0 bytes: delete views-*.ndjson":
+  "error free space: 0 bytes free (--min-free is 0 bytes); a view that doesn't fit is refused with 503. 0 bytes are free. Delete views-*.ndjson":
     inside(free(0), { 'min-free': 0 }),
-  'error free space: 8.0 GiB free (--min-free is 64 MiB); no file can be created. The file system has no free inodes: delete old files':
+  'error free space: 8.0 GiB free (--min-free is 64 MiB); no file can be created. The file system has no free inodes. Delete old files':
     inside({ fileSystem: { ...DISK, hasInodes: false } }),
   'error free space: 57 MiB free (--min-free is 64 MiB); every view is refused with 503. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.':
     inside({ fileSystem: { ...DISK, freeBytes: 57 * MiB, sizeBytes: 60 * MiB } }),
@@ -425,11 +425,11 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning health: Ready; only clients with a token see details. Give the doctor --status-token-file,':
     withoutToken(true),
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
-  "warning refusals: Aurora: 2 of 102 views of the last hour refused, since 2026-11-22 14:01 UTC. 2 views in 24 hours, the latest at 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If this origin is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example":
+  "warning refusals: Aurora: 2 of 102 views in the last hour were refused. The refusals began at 2026-11-22 14:01 UTC. 2 views were refused in 24 hours, most recently at 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If this origin is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example":
     shown(sceneOf({}, 2, 'origin-not-allowed')),
-  'warning refusals: Aurora: 11 of 111 views of the last hour refused, 9 of them for causes since fixed':
+  'warning refusals: Aurora: 11 of 111 views in the last hour were refused, 9 of them for causes since fixed':
     shown(fixedBesideOpen()),
-  'arrived cut off. The latest body ended after 12 bytes. If a proxy limits the size or time of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)':
+  'body cut off. The latest body ended after 12 bytes. If a proxy limits the size or time of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)':
     shown(cutBodies()),
   'warning cors: Answers to pages of https://a.example allow "*" to read them; browsers don\'t let pages send, or read answers. Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: viewlog help proxies':
     proxied({ get: problem('method-not-allowed', '', { 'access-control-allow-origin': '*' }) }),

@@ -162,7 +162,7 @@ describe('viewlog help', () => {
     ['rollback', 'running', '## Updates and rollback'],
     ['downgrade', 'running', '## Updates and rollback'],
     ['migration', 'running', '## Updates and rollback'],
-    ['arrived cut off', 'trouble', '## 400'],
+    ['body cut off', 'trouble', '## 400'],
     ['429', 'trouble', '## 429'],
     ['keep-days', 'privacy', '## Deleting data'],
     ['consent', 'privacy', '## Do I need consent?'],
@@ -207,6 +207,9 @@ describe('viewlog help', () => {
     ['(?:', `to list them: ${process.execPath} ${BUNDLE} help`],
   ])("refuses %s, which isn't a word of the manual", async (word, hint) => {
     const { code, stderr } = await run(['help', word]);
-    expect([code, stderr]).toStrictEqual([64, `error: Unknown command "${word}"; ${hint}\n`]);
+    expect([code, stderr]).toStrictEqual([
+      64,
+      `error: No command, page or section has the name "${word}"; ${hint}\n`,
+    ]);
   });
 });

@@ -113,7 +113,10 @@ test.each(
 test.each([
   ['1 --origin https://b.com', /^Project 1 accepted .* every site; now only the listed ones$/],
   ['2 --origin https://b.com', /^$/],
-  ['100001', /^Project 100001 is new, .* from 1000001; to undo it: .* deactivate 100001 --p/],
+  [
+    '100001',
+    /^Project 100001 is new, .* from 1000001; if it is a typo, deactivate it: .* deactivate 100001 --p/,
+  ],
   ['1000301', /one typo away/],
   ['1000345', /^$/],
   // Sites often have consecutive ids.
@@ -144,12 +147,12 @@ test('projects lists the projects, and escapes untrusted text', async () => {
 });
 
 test.each([
-  [activate, '', 'activate needs ID, as in'],
+  [activate, '', 'activate needs ID; for example: '],
   [activate, '1 2', 'activate takes only ID, not "2"'],
-  [deactivate, '', 'deactivate needs ID, as in'],
+  [deactivate, '', 'deactivate needs ID; for example: '],
   [deactivate, '2', /^Project 2 isn't listed in /],
   [activate, 'x1', 'found "x1"'],
-  [activate, '1'.repeat(21), 'must be a string of 1 to 20 digits'],
+  [activate, '1'.repeat(21), 'A project id has 1 to 20 digits'],
   [activate, '1 --origin https://b.com/', '--origin must be scheme:'],
   [activate, '1 --remove-origin b.com', '--remove-origin must be scheme:'],
   [activate, '1 --remove-origin https://c.com', 'no origin left'],

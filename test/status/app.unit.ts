@@ -73,7 +73,7 @@ it('a collector saves counts and logs refusals every minute, even after a fault,
   expect(saves).toBe(3);
   expect(log.lines).toStrictEqual([
     "error: Can't check for refused views: a secret place; trying again in a minute",
-    'warn: Project 1: all 2 views of the last hour refused (invalid view). Correct the page.',
+    'warn: Project 1: all 2 views in the last hour were refused (invalid view). Correct the page.',
   ]);
 });
 
@@ -175,7 +175,7 @@ describe('/arriving', () => {
     const ask = arriving(scene);
     expect(await ask()).toStrictEqual([
       503,
-      'Requests without a project: all refused (malformed json)',
+      'Requests without a project: all refused (malformed JSON)',
     ]);
     expect((await ask('?project=1'))[0]).toBe(200);
   });
@@ -286,7 +286,7 @@ it('a collector logs the start of each cause of refusals, with its fix, and its 
     return look();
   };
   const refused =
-    'warn: Project 1 (Aurora): all 9 views of the last hour refused (origin not allowed). ' +
+    'warn: Project 1 (Aurora): all 9 views in the last hour were refused (origin not allowed). ' +
     "If this origin is one of the project's sites, add it: " +
     '/srv/viewlog activate 1 --data /data --origin https://b.example';
   expect(look()).toStrictEqual([]);
@@ -354,7 +354,7 @@ describe('the log of refusals that end within a minute', () => {
     burst();
     scene.accept(70);
     expect(look()).toStrictEqual([
-      'warn: Project 1: 9 of 79 views of the last hour refused (origin not allowed). Accepted again since 2026-11-22 14:00 UTC.',
+      'warn: Project 1: 9 of 79 views in the last hour were refused (origin not allowed). Views have been accepted again since 2026-11-22 14:00 UTC.',
       'info: Project 1: views are accepted again (origin not allowed)',
     ]);
     expect(look()).toStrictEqual([]);

@@ -45,9 +45,9 @@ describe('counts', () => {
     for (let i = 0; i < 20; i++) refuse('1', i);
     expect(scene.counts.activityOf('1').reasons.size).toBe(9);
     // The page counts every refusal, and names the latest origin.
-    expect(scene.text()).toContain('Project 1: all 20 views of the last hour refused');
+    expect(scene.text()).toContain('Project 1: all 20 views in the last hour were refused');
     expect(scene.text()).toContain(
-      '12 views in 24 hours, the latest at 2026-11-22 14:00 UTC from https://19.example',
+      '12 views were refused in 24 hours, most recently at 2026-11-22 14:00 UTC from https://19.example',
     );
     const { projects, latestRefused } = scene.counts;
     scene.refuse(2, { code: 'project-not-activated', project: '777' });

@@ -39,11 +39,11 @@ describe('the status page shows the cause and the next step if', () => {
     const scene = sceneOf({ files: { refusedDays } });
     scene.refuse(69, moved, MOVED);
     expect(scene.text()).toBe(`Aurora: all refused (origin not allowed)
-Aurora: all 69 views of the last hour refused, since ${at('14:00')}.
-  69 views in 24 hours, the latest at ${at('14:01')} from ${MOVED}: origin not allowed.
+Aurora: all 69 views in the last hour were refused. The refusals began at ${at('14:00')}.
+  69 views were refused in 24 hours, most recently at ${at('14:01')} from ${MOVED}: origin not allowed.
   If this origin is one of the project's sites, add it:
     ${VIEWLOG} activate 1 ${FILES} --origin ${MOVED}
-  69 are stored. After the fix, send them again:
+  69 refused views are stored. After the fix, send them again:
     ${REPLAY}`);
     scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
     expect(scene.text()).toContain('The cause is gone; viewlog waits for the next view.');
@@ -58,9 +58,9 @@ Aurora: all 69 views of the last hour refused, since ${at('14:00')}.
     scene.accept(2, '1', MINUTE_MS);
     expect(scene.text()).toBe(`Views are arriving: 2 of 2 projects; problems fixed
 Aurora: fixed, since ${at('14:06')}.
-  69 views in 24 hours, the latest at ${at('14:01')} from ${MOVED}: origin not allowed.
-  Accepted again since ${at('14:06')}.
-  69 are stored. To send them again:
+  69 views were refused in 24 hours, most recently at ${at('14:01')} from ${MOVED}: origin not allowed.
+  Views have been accepted again since ${at('14:06')}.
+  69 refused views are stored. To send them again:
     ${REPLAY}`);
   });
 
@@ -69,7 +69,7 @@ Aurora: fixed, since ${at('14:06')}.
     scene.refuse(2, moved, MOVED);
     scene.accept(9, '1', MINUTE_MS);
     scene.list({ ...AURORA, origins: [...AURORA.origins, MOVED] }, { id: '2' });
-    const fixed = `Accepted again since ${at('14:09')}.`;
+    const fixed = `Views have been accepted again since ${at('14:09')}.`;
     expect(scene.text()).toContain(fixed);
     // An edit of another project doesn't change when the views were accepted again.
     scene.nowMs += 5 * MINUTE_MS;
@@ -83,7 +83,7 @@ Aurora: fixed, since ${at('14:06')}.
     const scene = sceneOf(around);
     scene.refuse(1, unlisted('77'));
     expect(scene.text()).toBe(`The projects file is faulty
-${fault}. Faulty since ${at('14:00')}; the last good list stays active.
+${fault}. The file has been faulty since ${at('14:00')}; the last good list stays active.
   Correct the file. Until then no command can change it. To see every fault:
     ${VIEWLOG} check ${FILES}`);
     expect(scene.whole()).toMatch(
@@ -97,7 +97,7 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
     scene.accept();
     expect(scene.text()).toMatch(/^The projects file is faulty\n.*\n.*\n.*\nAurora: 1 of 2 views /);
     scene.refuse(1, { code: 'invalid-view', project: '2' }, MOVED, '{}');
-    expect(scene.text()).toContain('Correct the page that sends them.\n');
+    expect(scene.text()).toContain('Correct the page that sends such views.\n');
     scene.accept(9, '2', 10_000);
     scene.list({ id: '1' }, { id: '2' });
     scene.accept();
@@ -110,7 +110,7 @@ ${fault}. Faulty since ${at('14:00')}; the last good list stays active.
   it('the projects file was removed', () => {
     const scene = sceneOf({ fault: { first: 'projects.json is gone', isMissing: true } });
     expect(scene.text()).toMatch(
-      /^The projects file is missing\nprojects\.json is gone\. Faulty since .*\n {2}Restore it from a backup.* "activate" .*\.$/,
+      /^The projects file is missing\nprojects\.json is gone\. The file has been missing since .*\n {2}Restore it from a backup.* "activate" .*\.$/,
     );
   });
 
@@ -125,7 +125,7 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
   --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.`);
     scene.around = { store, files: { fileSystem: { ...disk, sizeBytes: 999 * MiB } } };
     expect(scene.text()).toMatch(
-      /Free space: 58 MiB\. viewlog needs 6 MiB more: delete views-.*\n {4}ls -lh \/data$/,
+      /58 MiB are free, and viewlog needs 6 MiB more\. Delete views-.*\n {4}ls -lh \/data$/,
     );
     expect(headlineOf(scene.model())[0]).toBe('red');
     expect(scene.whole()).toMatch(/ not stored {6}1 .* not stored {6}2 .* inactive {8}3 /s);
@@ -141,16 +141,16 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
     scene.refuse(128, { code: 'malformed-json' }, MOVED, `{"p":"1",${' '.repeat(2000)}"pid"`);
     scene.refuse(250, { code: 'not-found' });
     scene.refuse(250, { code: 'method-not-allowed' });
-    expect(scene.text()).toBe(`Requests without a project: 71% of all requests (arrived cut off)
-Requests without a project: 134 of 188 requests of the last hour failed, since ${at('14:00')}.
-  134 requests in 24 hours, the latest at ${at('14:03')} from ${MOVED}: arrived cut off.
-  The latest body ended after 2,014 bytes. If a proxy limits the size or time of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body). To test the proxy, put the address that pages post to after --url:
+    expect(scene.text()).toBe(`Requests without a project: 71% of all requests failed (body cut off)
+Requests without a project: 134 of 188 requests in the last hour failed. The failures began at ${at('14:00')}.
+  134 requests failed in 24 hours, most recently at ${at('14:03')} from ${MOVED}: body cut off.
+  The latest body ended after 2,014 bytes. If a proxy limits the size or time of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body). To test the proxy, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
-  134 are not stored: viewlog stores only whole JSON objects.`);
+  134 refused requests are not stored: viewlog stores only whole JSON objects.`);
     scene.nowMs += 5_000;
     scene.accept(3, '1', 1000);
     expect(scene.text()).toContain(
-      'cut off. None refused for 8 min, and 3 named a project since.\n',
+      'cut off. In the 8 min since then, 3 requests named a project, and none failed for this reason.\n',
     );
     expect(headlineOf(scene.model())[0]).toBe('amber');
     // Small views don't show that large views arrive whole.
@@ -158,7 +158,7 @@ Requests without a project: 134 of 188 requests of the last hour failed, since $
     expect(headlineOf(scene.model())[0]).toBe('amber');
     scene.nowMs += 2 * HOUR_MS;
     scene.refuse(1, { code: 'malformed-json' }, MOVED, '{"p":1,} ');
-    const broken = 'Requests without a project: all refused (malformed json)';
+    const broken = 'Requests without a project: all refused (malformed JSON)';
     expect(headlineOf(scene.model())).toStrictEqual(['amber', broken]);
   });
 
@@ -180,12 +180,12 @@ Requests without a project: 134 of 188 requests of the last hour failed, since $
     expect(scene.text()).toBe('Views are arriving: 1 of 2 projects');
     const detail = 'There is nothing at /views; send views to /view.';
     scene.refuse(9, { code: 'not-found', detail }, MOVED);
-    expect(scene.text()).toBe(`Requests without a project: 90% of all requests (not found)
-Requests without a project: 9 of 10 requests of the last hour failed, since ${at('14:01')}.
-  9 requests in 24 hours, the latest at ${at('14:01')} from ${MOVED}: not found (There is nothing at /views).
+    expect(scene.text()).toBe(`Requests without a project: 90% of all requests failed (not found)
+Requests without a project: 9 of 10 requests in the last hour failed. The failures began at ${at('14:01')}.
+  9 requests failed in 24 hours, most recently at ${at('14:01')} from ${MOVED}: not found (There is nothing at /views).
   Have the pages send to /view. If they already do, a proxy changes the path:
     ${VIEWLOG} help proxies
-  9 are not stored: viewlog stores only views sent to /view.`);
+  9 refused requests are not stored: viewlog stores only views sent to /view.`);
     expect(scene.whole()).toContain('\nRefused: 9 ');
   });
 
@@ -195,12 +195,12 @@ Requests without a project: 9 of 10 requests of the last hour failed, since ${at
     scene.refuse(2, moved, MOVED);
     scene.accept(11);
     expect(scene.text()).toMatch(
-      /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views of the last hour refused, 32 of them for causes since fixed, since/,
+      /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views in the last hour were refused, 32 of them for causes since fixed\. The refusals began at/,
     );
     scene.around = { store: { unavailable: 'x' } };
     const why = 'during an outage or for causes since fixed';
     expect(scene.text()).toContain(
-      `Aurora: 34 of 45 views of the last hour refused, 32 of them ${why}`,
+      `Aurora: 34 of 45 views in the last hour were refused, 32 of them ${why}`,
     );
   });
 
@@ -209,7 +209,7 @@ Requests without a project: 9 of 10 requests of the last hour failed, since ${at
     const detail = 'Line 1, column 2: expected a value; found "o\u001b". Use JSON.stringify(view).';
     scene.refuse(9, { code: 'malformed-json', detail }, MOVED, `[o\u001b${'x'.repeat(999)}`);
     expect(scene.text()).toContain(
-      String.raw`from ${MOVED}: malformed json (Line 1, column 2: expected a value).
+      String.raw`from ${MOVED}: malformed JSON (Line 1, column 2: expected a value).
   The latest body:
     [o\u001b${'x'.repeat(96)}…
   Correct the page`,
@@ -234,7 +234,9 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
       /^Every view is refused: the view file can't be written\n.*\n {2}The file system has no /,
     );
     scene.around = { store, files: { fileSystem: { ...disk, freeBytes: 0 } } };
-    expect(scene.text()).toMatch(/^Every view is refused: the disk is full\n.*\n {2}Free space: 0/);
+    expect(scene.text()).toMatch(
+      /^Every view is refused: the disk is full\n.*\n {2}0 bytes are free/,
+    );
   });
 
   it('the data directory no longer belongs to viewlog', () => {
@@ -271,7 +273,9 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     const scene = new Scene([AURORA], NOON - 3 * DAY_MS);
     scene.counts.sinceMs -= DAY_MS;
     scene.accept();
-    expect(scene.whole()).toMatch(/^Free disk: 8\.0 GiB \(estimate after one full day\)$/m);
+    expect(scene.whole()).toMatch(
+      /^Free disk: 8\.0 GiB \(days left are known after one full day\)$/m,
+    );
     scene.around = { files: { bytesPerDay: 2 ** 30 } };
     expect(scene.whole()).toMatch(
       /\nLast view 1 s ago\. Restarted 2026-11-19 14:00 UTC\. Counted since 2026-11-18 14:00 UTC\.\n[^]*\nFree disk: 8\.0 GiB \(lasts 7 days\)\n[^]*\nWriting views-2026-11-22\.ndjson, 1\.2 KiB\. viewlog 0\.1\.0\.\n$/,
@@ -289,14 +293,16 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     );
     scene.nowMs += MINUTE_MS;
     expect(scene.text()).toBe(`Project 1: 87% refused (rate limited)
-Project 1: 130 of 150 views of the last hour refused, since ${at('14:00')}.
-  130 views in 24 hours, the latest at ${at('14:00')} without an Origin: rate limited.
+Project 1: 130 of 150 views in the last hour were refused. The refusals began at ${at('14:00')}.
+  130 views were refused in 24 hours, most recently at ${at('14:00')} without an Origin: rate limited.
   ${limit}, and 150 were sent in the busiest full minute. Unless this is a flood, raise the limit to twice that rate:
     ${VIEWLOG} activate 1 ${FILES} --max-views-per-minute 300
-  130 are not stored: viewlog stores no views over a project's limit.`);
+  130 refused views are not stored: viewlog stores no views over a project's limit.`);
     scene.list({ id: '1', maxViewsPerMinute: 300 }, { id: '2' });
     scene.accept();
-    expect(scene.text()).toContain(`rate limited.\n  Accepted again since ${at('14:01')}.`);
+    expect(scene.text()).toContain(
+      `rate limited.\n  Views have been accepted again since ${at('14:01')}.`,
+    );
   });
 
   it('a page sends views with two faults', () => {
@@ -308,11 +314,11 @@ Project 1: 130 of 150 views of the last hour refused, since ${at('14:00')}.
     const text = '{"p":"1","url":"home"}';
     scene.refuse(2, { code: 'invalid-view', project: '1', issues }, 'https://a.example', text);
     expect(scene.text()).toBe(`Aurora: all refused (invalid view)
-Aurora: all 2 views of the last hour refused, since ${at('14:00')}.
-  2 views in 24 hours, the latest at ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
+Aurora: all 2 views in the last hour were refused. The refusals began at ${at('14:00')}.
+  2 views were refused in 24 hours, most recently at ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
   Correct the page "home". To explain the latest view:
     printf %s '${text}' | ${VIEWLOG} explain ${FILES}
-  2 are stored. A replay wouldn't help: the page must be corrected.`);
+  2 refused views are stored. A replay wouldn't help: the page must be corrected.`);
     scene.around = {
       ...scene.around,
       installation: { chosen: { 'max-view': { text: '64KiB', from: 'flag' } } },
@@ -333,16 +339,16 @@ Aurora: all 2 views of the last hour refused, since ${at('14:00')}.
     );
     expect(scene.model().projects.map(({ id }) => id)).toStrictEqual(['4', '1', '3', '5', '2']);
     expect(scene.text()).toContain(`
-Aurora: the only view of the last hour refused, since ${at('14:00')}.
-  1 view in 24 hours, the latest at ${at('14:00')} without an Origin: origin not allowed.
-  Send views from a browser, or with an Origin header, which a proxy must pass on. To test the proxy, put the address that pages post to after --url:
+Aurora: its only view in the last hour was refused. The refusals began at ${at('14:00')}.
+  1 view was refused in 24 hours, most recently at ${at('14:00')} without an Origin: origin not allowed.
+  Send views from a browser, or with an Origin header, which a proxy must pass on. To test the proxy, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
-  1 is stored. A replay wouldn't help: views without an Origin would be refused again.
-Project 3 (inactive, but still sending): all 99 views of the last hour refused, since ${at('14:00')}.
-  99 views in 24 hours, the latest at ${at('14:01')} from ${MOVED}: project not activated.
+  1 refused view is stored. A replay wouldn't help: views without an Origin would be refused again.
+Project 3 (inactive, but still sending): all 99 views in the last hour were refused. The refusals began at ${at('14:00')}.
+  99 views were refused in 24 hours, most recently at ${at('14:01')} from ${MOVED}: project not activated.
   Remove the script from this project's pages, or activate the project if the site is yours:
     ${VIEWLOG} activate 3 ${FILES}
-  99 are stored. After the fix, send them again:`);
+  99 refused views are stored. After the fix, send them again:`);
     expect(scene.text()).toContain('Send smaller views, or start viewlog with --max-view 64KiB.');
   });
 
@@ -354,7 +360,7 @@ Project 3 (inactive, but still sending): all 99 views of the last hour refused, 
     scene.accept();
     scene.nowMs = NOON;
     expect(scene.text()).toBe(`Aurora: silent
-Aurora: no views in 3 hours (25 in the same hours yesterday), since ${at('09:00')}.
+Aurora: no views in 3 hours (25 in the same hours yesterday). The last view arrived at ${at('09:00')}.
   Check that the site's pages still contain the script.`);
     scene.nowMs = NOON - 1.5 * HOUR_MS;
     expect(scene.text()).toMatch(/^Aurora: silent\n/);
@@ -371,7 +377,7 @@ Aurora: no views in 3 hours (25 in the same hours yesterday), since ${at('09:00'
 To get the first view
   Activate a project, with an id and an address of your own:
     ${VIEWLOG} activate 1000001 ${FILES} --origin https://www.example.com
-  To print the script for a project's pages, put the address at which browsers reach viewlog after --url:
+  To print the script for a project's pages, replace the address after --url with the one at which browsers reach viewlog:
     ${VIEWLOG} snippet 1000001 ${FILES} --url https://views.example.com
   Or send a view from this machine, which counts like any other:
     curl http://127.0.0.1:8080/view -H 'Content-Type`);
@@ -415,13 +421,13 @@ it('the status page shows an unlisted id until it is activated, with the command
   scene.refuse(1, unlisted('1000010'), 'https://a;b');
   scene.refuse(9, unlisted('77'), 'https://x.example');
   const again = `
-  9 are stored. After the fix, send them again:
+  9 refused views are stored. After the fix, send them again:
     ${REPLAY.replace('--project 1', '--project 77')}
 `;
   expect(scene.whole()).toContain('. Views of 2 unlisted ids are refused (see below).\n');
   expect(scene.whole()).toContain(`Unlisted ids that send views:
 77
-  9 views in 24 hours, the latest at ${at('14:00')} from https://x.example: project not activated.
+  9 views were refused in 24 hours, most recently at ${at('14:00')} from https://x.example: project not activated.
   Remove the script from this project's pages, or activate the project if the site is yours:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example${again}1000010
 `);
@@ -437,7 +443,9 @@ it('the status page shows an unlisted id until it is activated, with the command
   expect(scene.whole()).toContain(now);
   expect(scene.whole()).toMatch(/ 9 {3}arriving {8}77 {2}New\n/);
   scene.list(AURORA, { id: '2' });
-  expect(scene.whole()).toContain('Unlisted ids that send views:\n77\n  9 views in 24 hours');
+  expect(scene.whole()).toContain(
+    'Unlisted ids that send views:\n77\n  9 views were refused in 24 hours',
+  );
   scene.nowMs += DAY_MS;
   expect(scene.whole()).toContain('\nNo unlisted id sends views.\n');
 });
@@ -453,7 +461,7 @@ ${at('14:00:02')}  Aurora  /page (3 times)
 ${at('14:00:00')}  Project 2  /page
 
 Last 20 refusals
-${at('14:00:06')}  Request without a project  arrived cut off
+${at('14:00:06')}  Request without a project  body cut off
 ${at('14:00:05')}  Aurora  origin not allowed, from https://b.example
 ${at('14:00:04')}  Aurora  origin not allowed, from ${MOVED} (2 times)
 `);
@@ -525,29 +533,33 @@ describe('the status page says what happened to refused views', () => {
     [
       'that are stored',
       afterNine(origin),
-      `\n  9 are stored. After the fix, send them again:\n    ${REPLAY}`,
+      `\n  9 refused views are stored. After the fix, send them again:\n    ${REPLAY}`,
     ],
-    ['of a faulty page', afterNine(page), "\n  9 are stored. A replay wouldn't help"],
+    ['of a faulty page', afterNine(page), "\n  9 refused views are stored. A replay wouldn't help"],
     [
       'of which some were sent again',
       afterNine(origin, 0, 'full', 4),
-      `\n  4 sent again.\n  5 are stored, but not sent again yet. After the fix, send them again:\n    ${REPLAY}`,
+      `\n  4 refused views were sent again.\n  5 refused views are stored, but not sent again yet. After the fix, send them again:\n    ${REPLAY}`,
     ],
-    ['that were all sent again', afterNine(origin, 0, 'full', 9), '\n  9 sent again.'],
+    [
+      'that were all sent again',
+      afterNine(origin, 0, 'full', 9),
+      '\n  9 refused views were sent again.',
+    ],
     [
       "over the project's limit",
       afterNine(limit),
-      "\n  9 are not stored: viewlog stores no views over a project's limit.",
+      "\n  9 refused views are not stored: viewlog stores no views over a project's limit.",
     ],
     [
       'beyond --max-refused',
       afterNine(origin, 2),
-      `\n    ${REPLAY}\n  2 are not stored: --max-refused was reached.`,
+      `\n    ${REPLAY}\n  2 refused views are not stored: --max-refused was reached.`,
     ],
     [
       'while little space was free',
       afterNine(origin, 9, 'little-space'),
-      '\n  9 are not stored: free disk space was below twice --min-free.',
+      '\n  9 refused views are not stored: free disk space was below twice --min-free.',
     ],
   ])('%s', (_, text, expected) => {
     expect(text).toContain(expected);
@@ -567,7 +579,7 @@ describe('the status page says what happened to refused views', () => {
       `    sudo chgrp 4712 ${path} && sudo chmod g+rw ${path}`,
     ]);
     expect(scene.text()).toMatch(
-      /\n {2}9 are stored\. Once viewlog can read their file, the status page shows the command to send them again\.$/,
+      /\n {2}9 refused views are stored\. Once viewlog can read their file, the status page shows the command to send them again\.$/,
     );
     expect(scene.text()).not.toContain(' replay ');
   });
@@ -575,14 +587,16 @@ describe('the status page says what happened to refused views', () => {
   it('in a directory that viewlog can no longer enter', () => {
     const scene = sceneOf({ files: { closedDirectory } });
     scene.refuse(9, moved, MOVED);
-    expect(scene.text()).toMatch(/\n {2}9 are stored\. Once viewlog's account can create files /);
+    expect(scene.text()).toMatch(
+      /\n {2}9 refused views are stored\. Once viewlog's account can create files /,
+    );
   });
 
   it('in a file that somebody has removed', () => {
     const scene = sceneOf();
     scene.refuse(9, moved, MOVED);
     expect(scene.text()).toMatch(
-      /\n {2}9 are stored in a file that is no longer in the data directory\.$/,
+      /\n {2}9 refused views are stored in a file that is no longer in the data directory\.$/,
     );
   });
 
@@ -601,9 +615,11 @@ it('while a problem recovers, the status page says for how long no view was refu
   scene.refuse(9, { code: 'invalid-view', project: '1' });
   scene.nowMs += 3_000;
   scene.accept(2, '1', 0);
-  expect(scene.text()).not.toContain('None refused');
+  expect(scene.text()).not.toContain('since then');
   scene.nowMs += 16_000;
-  expect(scene.text()).toContain(': invalid view. None refused for 20 s, and 2 accepted since.\n');
+  expect(scene.text()).toContain(
+    ': invalid view. In the 20 s since then, 2 views were accepted, and none was refused for this reason.\n',
+  );
   expect(scene.text()).toMatch(/^Aurora: 82% refused/);
 });
 
@@ -617,19 +633,19 @@ it('the status page says what happened to the views of a fixed cause while anoth
   scene.accept(1);
   expect(scene.text()).toBe(`Views are arriving: 2 of 2 projects; problems fixed
 Aurora: fixed (origin not allowed), since ${at('14:00')}. Still refused (rate limited): 1 in the last hour.
-  1 view in 24 hours, the latest at ${at('14:00')} without an Origin: rate limited.
+  1 view was refused in 24 hours, most recently at ${at('14:00')} without an Origin: rate limited.
   Its limit is 10 views per minute. After a full minute, the status page suggests a limit.
-  1 is not stored: viewlog stores no views over a project's limit.
-  5 views in 24 hours, the latest at ${at('14:00')} from ${MOVED}: origin not allowed.
-  Accepted again since ${at('14:00')}.
-  5 are stored. To send them again:
+  1 refused view is not stored: viewlog stores no views over a project's limit.
+  5 views were refused in 24 hours, most recently at ${at('14:00')} from ${MOVED}: origin not allowed.
+  Views have been accepted again since ${at('14:00')}.
+  5 refused views are stored. To send them again:
     ${REPLAY}`);
   // Requests that name no project are reported in the same order.
   scene.refuse(4, { code: 'unsupported-media-type' });
   scene.accept(41, '1', 5_000);
   scene.refuse(1, { code: 'malformed-json' });
   expect(scene.text()).toMatch(
-    /\nRequests without a project: fixed \(.*type\), [^]* 4 are not stored: /,
+    /\nRequests without a project: fixed \(.*type\), [^]* 4 refused requests are not stored: /,
   );
 });
 
@@ -645,7 +661,9 @@ it.each([
     scene.refuse(9, { code: 'rate-limited', project: '2' });
     scene.refuse(9, unlisted('77'), MOVED);
     const once = 'Once views can be stored again, the status page shows the ';
-    expect(scene.text()).toContain(`\n  ${once}fix.\n  9 are stored. ${once}command to send them`);
+    expect(scene.text()).toContain(
+      `\n  ${once}fix.\n  9 refused views are stored. ${once}command to send them`,
+    );
     expect(scene.whole()).not.toMatch(/srv\/viewlog (activate|replay)/);
   },
 );
@@ -676,7 +694,9 @@ it('the status page names what is still refused before what is fixed', () => {
   scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
   scene.accept(1);
   scene.refuse(2, { code: 'origin-not-allowed', project: '1' }, 'https://c.example');
-  expect(scene.text()).toMatch(/https:\/\/c\.example: origin[^]*Accepted again since/);
+  expect(scene.text()).toMatch(
+    /https:\/\/c\.example: origin[^]*Views have been accepted again since/,
+  );
 });
 
 it('the status page derives a limit from the busiest full minute of accepted and refused views', () => {

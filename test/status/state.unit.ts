@@ -53,7 +53,9 @@ describe('a refusal', () => {
     const refusal = { code: 'origin-not-allowed', project: '1' } as const;
     scene.refuse(5, refusal, 'https://b.example');
     scene.refuse(5, refusal, 'https://c.example');
-    expect(scene.text()).toContain('of the last hour refused, since 2026-11-22 14:00 UTC.');
+    expect(scene.text()).toContain(
+      'in the last hour were refused. The refusals began at 2026-11-22 14:00 UTC.',
+    );
     expect(scene.text()).toMatch(/ from https:\/\/b\.example[^]* from https:\/\/c\.example/);
     scene.list({ id: '1', origins: ['https://b.example'] });
     scene.accept();
@@ -111,7 +113,9 @@ describe('a refusal', () => {
     scene.refuse(30, { code: 'rate-limited', project: '1', limit: 20 });
     scene.accept(200);
     expect(state(scene)).toBe('partly-refused');
-    expect(scene.text()).toContain('None refused for 3 min, and 200 accepted since.');
+    expect(scene.text()).toContain(
+      'In the 3 min since then, 200 views were accepted, and none was refused',
+    );
     scene.list({ id: '1', maxViewsPerMinute: 40 });
     expect(scene.judged()[0]!.colour).toBe('green');
   });

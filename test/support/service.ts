@@ -243,6 +243,8 @@ function service(runtime: Runtime): void {
     const viewlog = await start();
     const cases: [string[], number, RegExp][] = [
       [['serve', '--port', 'x'], 64, /--port must be a whole number from 0 to 65535, not "x"/],
+      // Other commands have an option --from.
+      [['serve', '--frob'], 64, /Unknown option --frob; see --help/],
       [['chekc'], 64, /Unknown command "chekc"; did you mean check\?/],
       [['serve', '--status=off', '--port', String(viewlog.port)], 69, /Can't listen .* in use/],
       [
