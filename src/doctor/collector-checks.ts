@@ -84,13 +84,13 @@ export function checkLock({ holder, askedPort, kill, settings, of }: Facts): rea
   if (role === 'archive') return [ok(`An archive writes here: ${who}`)];
   const port = portOf(address);
   if (port !== undefined && [undefined, 0, port].includes(askedPort)) return [];
-  const examine = port === undefined ? '' : `. If it should, examine it with --port ${port}`;
-  const end = kill ?? `end process ${pid}, in its container if it has one`;
+  const examine = port === undefined ? '' : `. Otherwise examine it with --port ${port}`;
+  const end = kill === undefined ? ', in its container if it has one' : `: ${kill}`;
   const where = address === undefined ? '' : ` at ${address}`;
   const { host } = settings;
   const optionsRemark =
     port === undefined ? '' : ` (these options name ${ownAddress({ host, port: askedPort! })})`;
-  const fix = `If it should no longer run: ${end}${examine}`;
+  const fix = `If process ${pid} shouldn't run, end it${end}${examine}`;
   return [error(`${who}${where}, ${holds}${optionsRemark}`, fix)];
 }
 
@@ -134,7 +134,7 @@ export function checkCollector(facts: Facts): readonly Verdict[] {
       'Choose an address of this machine, and a port that viewlog may use, with --host and --port';
     return [error(`viewlog can't listen at ${address}: ${listenFault}`, fix)];
   }
-  const what = `No collector answers at ${address}: ${described(reply)}; no view is accepted`;
+  const what = `No collector answers at ${address} (${described(reply)}), so no view is accepted there`;
   return [notRunning(what, facts)];
 }
 
@@ -197,9 +197,9 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
     return [error(`Not ready${why}; nothing is archived`, "Read the archive's log")];
   }
   if (overview === undefined) {
-    const what = `${isReady ? 'Ready' : 'Not ready'}; only clients with a token see details`;
+    const what = `${isReady ? 'Ready' : 'Not ready'}; without a token, the doctor sees no details`;
     const fix =
-      'Give the doctor --status-token-file, as a user who can read it, or VIEWLOG_STATUS_TOKEN';
+      'Run the doctor with --status-token-file, as a user who can read it, or set VIEWLOG_STATUS_TOKEN';
     return [(isReady ? warning : error)(what, fix)];
   }
   if (isReady) return [ok(`Ready, according to ${address}/readyz`)];

@@ -65,7 +65,7 @@ export function checkDirectory({ disk, isOutsider, nowMs, of }: Facts): readonly
     // Root can write everywhere; the check of the user reports an account that can't.
     return inside.account === undefined ? [] : [ok(`"${data}" is writable`)];
   }
-  const fix = `viewlog creates the directory at its start, if it may. Otherwise correct --data, or run: ${commands.create(of)}`;
+  const fix = `viewlog creates the directory when it starts, if its account is allowed to. Otherwise correct --data, or run: ${commands.create(of)}`;
   return [warning(`"${data}" doesn't exist; there are no views yet`, fix)];
 }
 
@@ -89,48 +89,57 @@ export const checkUser = inside((seen, { of, source }) => {
   if (account !== undefined) {
     const { uid, name } = account;
     const owned = uid === directory.uid ? 'the data directory' : 'the files in the data directory';
-    return [ok(`${name} owns ${owned}, so viewlog should run as ${name}`)];
+    const can = uid === 0 ? 'can' : 'should';
+    return [ok(`${name} owns ${owned}, so viewlog ${can} run as ${name}`)];
   }
   const [name = userName(directory.uid), ...more] = new Set(files.map(({ uid }) => userName(uid)));
   if (more.length > 0) {
     const names = [name, ...more].join(' and ');
-    const question = 'Which account runs viewlog? All of these should belong to that account';
+    const question =
+      'Which account runs viewlog? Give that account the directory and all its files';
     return [warning(`${whose}, and its files to ${names}`, question)];
   }
   const what = `${whose}, with mode ${modeText(directory.mode)}, and its files to ${name}, who can't create files there`;
   return [error(what, `Which account should run viewlog, ${name} or another?`)];
 });
 
-const whose = ({ path, uid, mode }: Found): string =>
-  `"${path}" belongs to ${userName(uid)}, with mode ${modeText(mode)}`;
-const more = ({ length }: readonly Found[]): string =>
-  length > 1 ? `, and ${plural(length - 1, 'more file')} too` : '';
+/** Returns who owns files of one owner: `"/data/a" and 2 more files belong to root`. */
+function whose([first, ...more]: readonly [Found, ...Found[]]): string {
+  const { path, uid, mode } = first;
+  return more.length === 0
+    ? `"${path}" belongs to ${userName(uid)}, with mode ${modeText(mode)}`
+    : `"${path}" and ${plural(more.length, 'more file')} belong to ${userName(uid)}`;
+}
 
 /** Finds files that viewlog, or shippers in its group, can't open. */
 export const checkPermissions = inside((seen, { of }) => {
   const { directory, files, account, read, closed, hasCopiesByRoot } = seen;
   if (account === undefined) return [];
   const { name: who } = account;
-  if (closed !== undefined) return [error(`viewlog, as ${who}, doesn't start: ${closed}`)];
+  if (closed !== undefined)
+    return [error(`viewlog, which runs as user ${who}, doesn't start: ${closed}`)];
   /** Reports files that the account can't read (and write): those with the owner of the first. */
   const denied = (
     some: readonly Found[],
     what: 'r' | 'rw',
     state: typeof error,
-    then: string,
+    verb: string,
   ): Verdict[] => {
     const bits = what === 'r' ? READ : READ | WRITE;
     const closedFiles = some.filter((file) => !isPermitted(account, file, bits));
     const [first] = closedFiles;
     if (first === undefined) return [];
-    const effect = `; viewlog, as ${who}, can't ${then}`;
-    if (hasCopiesByRoot && first.uid === 0 && dirname(first.path) === of.data) {
-      const why = `${whose(first)}, like other files there, as after a copy by root`;
-      return [state(why + effect, commands.giveBack(of, account, directory.gid))];
-    }
     const same = closedFiles.filter(({ uid }) => uid === first.uid);
+    const stop = state === error ? ", so it doesn't start" : '';
+    const effect = (them: string) =>
+      `viewlog, which runs as user ${who}, can't ${verb} ${them}${stop}`;
+    if (hasCopiesByRoot && first.uid === 0 && dirname(first.path) === of.data) {
+      const why = `${whose([first])}, like other files there, as after a copy by root`;
+      return [state(`${why}; ${effect('it')}`, commands.giveBack(of, account, directory.gid))];
+    }
     const paths = same.map(({ path }) => path);
-    return [state(whose(first) + more(same) + effect, commands.grant(account, paths, first, what))];
+    const why = `${whose([first, ...same.slice(1)])}; ${effect(same.length > 1 ? 'them' : 'it')}`;
+    return [state(why, commands.grant(account, paths, first, what))];
   };
   const newest = (kind: string): readonly Found[] =>
     files
@@ -141,11 +150,11 @@ export const checkPermissions = inside((seen, { of }) => {
   const lock = files.filter(({ name }) => name === LOCK_NAME);
   const older = files.filter((file) => ![...views, ...refused, ...lock].includes(file));
   const all = [
-    ...read.flatMap((file) => denied([file], 'r', error, "read it, and doesn't start")),
-    ...denied(views, 'rw', error, "write to it, and doesn't start"),
-    ...denied(lock, 'rw', error, "open it, and doesn't start"),
-    ...denied(refused, 'rw', warning, 'store refused views in it'),
-    ...denied(older, 'r', warning, 'read it'),
+    ...read.flatMap((file) => denied([file], 'r', error, 'read')),
+    ...denied(views, 'rw', error, 'write to'),
+    ...denied(lock, 'rw', error, 'open'),
+    ...denied(refused, 'rw', warning, 'store refused views in'),
+    ...denied(older, 'r', warning, 'read'),
   ];
   // One command fixes all files that root has copied.
   const found = all.filter(({ fix }, i) => all.findIndex((one) => one.fix === fix) === i);
@@ -159,9 +168,10 @@ function hiddenFromShippers({ directory, files, account }: Inside, of: Installat
     (file) =>
       file.name.startsWith('views-') && !(file.mode & 0o040) && isPermitted(account!, file, READ),
   );
-  const [first] = hidden;
+  const [first, ...more] = hidden;
   if (!isShared || first === undefined) return [];
-  const what = `${whose(first)}${more(hidden)}; shippers in group ${groupName(directory.gid)} can't read it`;
+  const them = more.length > 0 ? 'them' : 'it';
+  const what = `${whose([first, ...more])}; shippers in group ${groupName(directory.gid)} can't read ${them}`;
   const fix = commands.share(
     { ...of, owners: { data: ownerIn(first) } },
     hidden.map(({ name }) => name),

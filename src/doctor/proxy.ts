@@ -91,17 +91,19 @@ export const checkCors = reached(({ origin, get, preflight }, of) => {
   const fix =
     'Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: ' +
     help(of, 'proxies');
-  const wrong = "browsers don't let pages send, or read answers";
   if (!isFromViewlog(preflight)) {
-    const what = `Another program answers preflights: ${described(preflight)}; ${wrong}`;
+    const what = `Another program answers preflights (${described(preflight)}), so browsers block requests from pages`;
     return [warning(what, fix)];
   }
   // The answer to GET may be the proxy's own, which matters to no page.
   const answers = refusalIn(get) === undefined ? [preflight] : [preflight, get];
   const allowed = answers.map(allowedOrigin).find((one) => one !== origin);
   if (allowed === undefined) return [ok('Preflights are granted, and pages can read answers')];
-  const whom = allowed === '' ? 'nobody' : `"${allowed}"`;
-  const what = `Answers to pages of ${origin} allow ${whom} to read them; ${wrong}`;
+  const header =
+    allowed === ''
+      ? 'no Access-Control-Allow-Origin'
+      : `Access-Control-Allow-Origin "${allowed}" instead of "${origin}"`;
+  const what = `Answers have ${header}, so browsers block requests from pages of ${origin}`;
   return [warning(what, fix)];
 });
 

@@ -44,7 +44,7 @@ export function htmlReport(report: Report): string {
           <p class="headline">{headline(report)}</p>
           <p>{lastWeekInWords(report)}</p>
           <p class="faint">{about(report)}</p>
-          {views === 0 ? <p>viewlog’s status page shows whether views arrive.</p> : ''}
+          {views === 0 ? <p>The operator’s status page shows whether views arrive.</p> : ''}
           <dl class="figures">
             {figuresOf(report).map(([name, value, note]) => (
               <div>
@@ -88,7 +88,7 @@ function about(report: Report): string {
   const made = new Intl.DateTimeFormat('en-GB', dateTime).format(new Date(madeAt));
   const compared = before === undefined ? '' : `, compared with ${spanInWords(before)}`;
   const days = span === undefined ? '' : `${spanInWords(span)}${compared}. `;
-  return `${days}Made ${made} by viewlog ${version}. Days and hours in ${timeZone}.`;
+  return `${days}Created on ${made} by viewlog ${version}. Days and hours in ${timeZone}.`;
 }
 
 const Table = ({ rows, total }: Pick<Section, 'rows' | 'total'>) => (

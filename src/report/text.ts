@@ -25,7 +25,7 @@ export function textReport(report: Report, columns: number, verify: string): str
   const silence = silenceInWords(report).map(
     ({ name, days }) => `  ${printable(name, LABEL_LENGTH_MAX)}: ${days}`,
   );
-  const faults = faultsOf(report).map((fault) => `${fault} To see which: ${verify}`);
+  const faults = faultsOf(report).map((fault) => `${fault} To find the cause: ${verify}`);
   return [
     ...head(report),
     ...sectionsOf(report, DAYS_MAX).flatMap((section) => sectionLines(section, columns)),
@@ -45,7 +45,7 @@ function head(report: Report): string[] {
   const span = spanOf(report);
   if (span === undefined) return [`${about}: no views found`];
   return [
-    `${about}, ${span.fromDay} to ${span.toDay} (${timeZone})`,
+    `${about}, ${[...new Set([span.fromDay, span.toDay])].join(' to ')} (${timeZone})`,
     headline(report),
     lastWeekInWords(report),
     ...figuresOf(report).map(([name, value, note]) => `${name}: ${value}, ${note}`),

@@ -316,7 +316,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
       projects: { content: undefined, faults: ['create it: viewlog activate ID'] },
       ...shown(sceneOf({ fault: { first: 'projects.json is gone', isMissing: true } })),
     },
-  'error lock: Process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z at http://127.0.0.1:8080, holds the data directory; no other collector can start there (these options name http://127.0.0.1:9000). If it should no longer run: kill 42. If it should, examine it with --port 8080':
+  "error lock: Process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z at http://127.0.0.1:8080, holds the data directory; no other collector can start there (these options name http://127.0.0.1:9000). If process 42 shouldn't run, end it: kill 42. Otherwise examine it with --port 8080":
     { askedPort: 9000 },
   "error lock: A process that doesn't answer holds the data directory; no other collector can start there. Find the process, and end it if it hangs: sudo ss -xlp | grep -F ' /data/viewlog.lock'":
     { ...NOT_RUNNING, holder: 'unresponsive', reply: undefined, status: {} },
@@ -341,7 +341,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   ),
   'error health: Not ready: no space left; every view is refused. Check the disk (df -h; df -i;':
     shown(sceneOf({ store: { unavailable: 'no space left' } })),
-  'error health: Not ready; only clients with a token see details. Give the doctor':
+  'error health: Not ready; without a token, the doctor sees no details. Run the doctor':
     withoutToken(false),
   "error url: https://views.example/view doesn't reach viewlog: 502 from nginx; views from pages don't arrive. Have the proxy pass /view on to http://127.0.0.1:8080: viewlog help proxies":
     proxied({ get: answer(502, { server: 'nginx' }), preflight: answer(502) }),
@@ -353,13 +353,13 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     proxied({ large: answer(413, { server: 'nginx' }) }),
   'warning projects file: "/data/projects.json" has 1 project, 0 active; every view is refused. viewlog activate 1 --data /data':
     { projects: reading('{"projects":[{"id":"1","active":false}]}') },
-  'warning data directory: "/data" doesn\'t exist; there are no views yet. viewlog creates the directory at its start, if it may. Otherwise correct --data, or run: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data':
+  'warning data directory: "/data" doesn\'t exist; there are no views yet. viewlog creates the directory when it starts, if its account is allowed to. Otherwise correct --data, or run: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data':
     { disk: {} },
   'warning free space: 8.0 GiB free (--min-free is 64 MiB); lasts 7 days at the current rate; then every view is refused with 503. Delete views-*.ndjson of earlier days that you have shipped or copied, or use --keep-days':
     inside({ bytesPerDay: 1024 * MiB }),
   "warning free space: Free disk space is unknown: statfs isn't permitted; --min-free is off. Start Deno with --allow-sys=statfs":
     inside({ fileSystem: undefined }),
-  'warning collector: No collector answers at http://127.0.0.1:8080: connect ECONNREFUSED 127.0.0.1:8080; no view is accepted. Start it: viewlog serve --data /data --port 8080 --status off':
+  'warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Start it: viewlog serve --data /data --port 8080 --status off':
     {
       ...NOT_RUNNING,
       of: {
@@ -368,10 +368,10 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
         chosen: { port: flag('8080'), status: flag('off') },
       },
     },
-  "no view is accepted. Start it with this command's options, because no earlier start is known: viewlog serve --data /data":
+  "no view is accepted there. Start it with this command's options, because no earlier start is known: viewlog serve --data /data":
     { ...NOT_RUNNING, source: 'options' },
   // The unit sets the variable with the token.
-  'no view is accepted. Start it: sudo systemctl restart v.service': {
+  'no view is accepted there. Start it: sudo systemctl restart v.service': {
     ...NOT_RUNNING,
     of: { ...INSTALLATION, unit: 'v.service', chosen: { status: flag('0.0.0.0:8081') } },
   },
@@ -417,12 +417,12 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
       ...DENIED,
       of: { ...INSTALLATION, owners: { data: { uid: 0, gid: 0, name: 'root' } } },
     },
-  'no view is accepted. Set VIEWLOG_STATUS_TOKEN, and start it: viewlog serve --data /data --status 0.0.0.0:8081':
+  'no view is accepted there. Set VIEWLOG_STATUS_TOKEN, and start it: viewlog serve --data /data --status 0.0.0.0:8081':
     {
       ...NOT_RUNNING,
       of: { ...INSTALLATION, program: ['viewlog'], chosen: { status: flag('0.0.0.0:8081') } },
     },
-  'warning health: Ready; only clients with a token see details. Give the doctor --status-token-file,':
+  'warning health: Ready; without a token, the doctor sees no details. Run the doctor with --status-token-file,':
     withoutToken(true),
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
   "warning refusals: Aurora: 2 of 102 views in the last hour were refused. The refusals began at 2026-11-22 14:01 UTC. 2 views were refused in 24 hours, most recently at 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If this origin is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example":
@@ -431,11 +431,12 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     shown(fixedBesideOpen()),
   'body cut off. The latest body ended after 12 bytes. If a proxy limits the size or time of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)':
     shown(cutBodies()),
-  'warning cors: Answers to pages of https://a.example allow "*" to read them; browsers don\'t let pages send, or read answers. Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: viewlog help proxies':
+  'warning cors: Answers have Access-Control-Allow-Origin "*" instead of "https://a.example", so browsers block requests from pages of https://a.example. Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: viewlog help proxies':
     proxied({ get: problem('method-not-allowed', '', { 'access-control-allow-origin': '*' }) }),
-  'warning cors: Another program answers preflights: 405 from nginx; browsers': proxied({
-    preflight: answer(405, { server: 'nginx' }),
-  }),
+  'warning cors: Another program answers preflights (405 from nginx), so browsers block requests from pages':
+    proxied({
+      preflight: answer(405, { server: 'nginx' }),
+    }),
   'warning view: A view of project 7 from https://a.example, in a body of 16 KiB, was refused with project-not-activated: No; views from pages may be refused too. Find the code in: viewlog help trouble':
     proxied({ project: '7', view: problem('project-not-activated', 'No.') }),
   'warning overdue files: viewlog should have removed 1 file by now. viewlog removes one day of view files and one of refused files per hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson':
@@ -446,15 +447,15 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     { nowMs: Date.UTC(2026, 10, 20) },
   'warning file system: The data directory is on tmpfs; it is in memory, and lost when this machine':
     inside({ fileSystem: { ...DISK, type: 0x01021994 } }),
-  'error permissions: "/data/views-2026-11-21.ndjson" belongs to root, with mode 0600; viewlog, as #4711, can\'t write to it, and doesn\'t start. sudo chgrp 4712 /data/views-2026-11-21.ndjson && sudo chmod g+rw /data/views-2026-11-21.ndjson':
+  'error permissions: "/data/views-2026-11-21.ndjson" belongs to root, with mode 0600; viewlog, which runs as user #4711, can\'t write to it, so it doesn\'t start. sudo chgrp 4712 /data/views-2026-11-21.ndjson && sudo chmod g+rw /data/views-2026-11-21.ndjson':
     inside({ files: [LOCK, { ...ROOTS, mode: 0o100600 }] }),
-  'error permissions: "/data/views-2026-11-21.ndjson" belongs to #4711, with mode 0440; viewlog, as #4711, can\'t write to it, and doesn\'t start. sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod u+rw /data/views-2026-11-21.ndjson':
+  'error permissions: "/data/views-2026-11-21.ndjson" belongs to #4711, with mode 0440; viewlog, which runs as user #4711, can\'t write to it, so it doesn\'t start. sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod u+rw /data/views-2026-11-21.ndjson':
     inside({ files: [{ ...VIEWS_FILE, mode: 0o100440 }] }),
-  'warning permissions: "/data/refused-2026-11-21.ndjson" belongs to root, with mode 0640; viewlog, as #4711, can\'t store refused views in it. sudo chgrp':
+  'warning permissions: "/data/refused-2026-11-21.ndjson" belongs to root, with mode 0640; viewlog, which runs as user #4711, can\'t store refused views in it. sudo chgrp':
     inside({ files: [LOCK, { ...ROOTS, ...at('/data/refused-2026-11-21.ndjson') }] }),
-  'error permissions: "/etc/p.json" belongs to root, with mode 0600; viewlog, as #4711, can\'t read it, and doesn\'t start. sudo chgrp 4712 /etc/p.json && sudo chmod g+r /etc/p.json':
+  'error permissions: "/etc/p.json" belongs to root, with mode 0600; viewlog, which runs as user #4711, can\'t read it, so it doesn\'t start. sudo chgrp 4712 /etc/p.json && sudo chmod g+r /etc/p.json':
     inside({ read: [{ ...ROOTS, mode: 0o100600, ...at('/etc/p.json') }] }),
-  'warning permissions: "/data/views-2026-11-21.ndjson" belongs to #4711, with mode 0600, and 1 more file too; shippers in group #4712 can\'t read it. sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod g+r /data/views-2026-11-21.ndjson /data/views-2026-11-22.ndjson':
+  'warning permissions: "/data/views-2026-11-21.ndjson" and 1 more file belong to #4711; shippers in group #4712 can\'t read them. sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod g+r /data/views-2026-11-21.ndjson /data/views-2026-11-22.ndjson':
     inside({
       files: [VIEWS_FILE, { ...VIEWS_FILE, ...at('/data/views-2026-11-22.ndjson') }].map((file) => {
         return { ...file, mode: 0o100600 };
@@ -474,10 +475,10 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     },
   'warning user: The data directory belongs to #4711, and its files to #4711 and #4713. Which account':
     inside({ files: [VIEWS_FILE, { ...VIEWS_FILE, uid: 4713 }] }),
-  'error permissions: "/data/viewlog.lock" belongs to root, with mode 0640; viewlog, as #4711, can\'t open it, and doesn\'t start. sudo chgrp 4712 /data/viewlog.lock && sudo chmod g+rw /data/viewlog.lock':
+  'error permissions: "/data/viewlog.lock" belongs to root, with mode 0640; viewlog, which runs as user #4711, can\'t open it, so it doesn\'t start. sudo chgrp 4712 /data/viewlog.lock && sudo chmod g+rw /data/viewlog.lock':
     inside({ files: [{ ...ROOTS, ...at('/data/viewlog.lock') }, VIEWS_FILE] }),
   // Root has restored the files from a backup.
-  'warning permissions: "/data/status.json" belongs to root, with mode 0640, and 1 more file too; viewlog, as #4711, can\'t read it. sudo chgrp 4712 /data/status.json /data/views-2026-11-20.ndjson && sudo chmod g+r /data/status.json /data/views-2026-11-20.ndjson':
+  'warning permissions: "/data/status.json" and 1 more file belong to root; viewlog, which runs as user #4711, can\'t read them. sudo chgrp 4712 /data/status.json /data/views-2026-11-20.ndjson && sudo chmod g+r /data/status.json /data/views-2026-11-20.ndjson':
     inside({
       files: [
         { ...ROOTS, ...at('/data/status.json') },
@@ -485,7 +486,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
         VIEWS_FILE,
       ],
     }),
-  'error permissions: "/data/projects.json" belongs to root, with mode 0640, like other files there, as after a copy by root; viewlog, as #4711, can\'t read it, and doesn\'t start. sudo chown -R 4711:4712 /data':
+  'error permissions: "/data/projects.json" belongs to root, with mode 0640, like other files there, as after a copy by root; viewlog, which runs as user #4711, can\'t read it, so it doesn\'t start. sudo chown -R 4711:4712 /data':
     inside(COPIES),
   "warning runtime: Node 20.18.3 on linux; viewlog isn't tested there. Run viewlog on Linux, with Node 20.19 or later":
     { runtime: { name: 'Node', version: '20.18.3', platform: 'linux' } },
@@ -565,7 +566,7 @@ it('the doctor says that other faults prevent a start, beside the command that s
   );
   // A proxy that reaches nothing doesn't prevent a start.
   const down = proxied({ get: answer(502), preflight: answer(502) });
-  expect(fixes({ ...down, of })[0]).toContain(`no view is accepted. ${start}`);
+  expect(fixes({ ...down, of })[0]).toContain(`no view is accepted there. ${start}`);
 });
 
 it("the doctor tells the operator to start viewlog for a proxy only if viewlog doesn't answer", () => {

@@ -475,7 +475,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.starts();
       const origin = 'https://b.example';
       for (let i = 0; i < 3; i++) expect(await place.send({}, origin)).toBe(403);
-      const told = await place.pageThatSays(/^Aurora: all 3 views .*since/m);
+      const told = await place.pageThatSays(/^Aurora: all 3 views .*began at/m);
       const add = commandBelow(told, /sites, add it/);
       if (place.plan.account === 'service' && place.plan.projects === 'inside') {
         // Root takes the file, and lets viewlog read it: from now on, only root can edit it.

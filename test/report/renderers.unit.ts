@@ -123,8 +123,8 @@ describe('the lists of a report', () => {
     expect(sections.map(({ title, remark }) => `${title}: ${remark}`)).toStrictEqual([
       'Pages: ',
       "Sources: share of 2 views that didn't come from the site's own pages",
-      'Campaigns: share of 1 view from a tagged link (utm_*)',
-      'Entry pages: share of 2 views from elsewhere',
+      'Campaigns: share of 1 view with utm_ parameters',
+      'Entry pages: share of 2 views from outside the site',
       'Languages: ',
       'Templates: ',
       'Views per hour of the day: ',
@@ -150,7 +150,7 @@ describe('the lists of a report', () => {
     expect([projects!.title, pages!.title]).toStrictEqual(['Projects', 'Pages']);
     expect(pages!.rows[0]!.texts).toStrictEqual(['Home', '/', 'Project 2']);
     expect(textReport(report, 80, 'verify')).toContain(
-      'Campaigns: no views from a tagged link (utm_*)\n',
+      'Campaigns: no views with utm_ parameters\n',
     );
     expect(htmlReport(report)).toContain('<title>Page views</title>');
     expect(htmlReport(reportOn(views))).toContain('<title>Page views of Example site</title>');

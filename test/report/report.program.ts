@@ -79,7 +79,7 @@ it.each([
   ['Etc/GMT+3', 'Etc/GMT+3'],
 ])('with TZ=%s, report uses the days of %s', async (TZ, zone) => {
   const options = { data: dataWith({ [NAME]: text([viewAt(DAY)]) }), env: { TZ } };
-  expect((await run(['report'], options)).stdout).toContain(`${DAY} to ${DAY} (${zone})\n`);
+  expect((await run(['report'], options)).stdout).toContain(`All projects, ${DAY} (${zone})\n`);
 });
 
 it.each(['foo', 'GMT+3', 'CET-1CEST,M3.5.0,M10.5.0/3', '<+03>-3', 'Etc/Unknown'])(
@@ -108,7 +108,7 @@ it('report counts the readable part of a damaged packed file, and warns about th
     stderr.match(/^warning: Can't unpack ".*\/views-2026-03-0[12]\.ndjson\.gz": /gm),
   ).toHaveLength(2);
   const { stdout: said } = await run(['report'], { data });
-  const [, command] = /\n2 damaged packed files: .* To see which: (.*)\n/.exec(said) ?? [];
+  const [, command] = /\n2 damaged packed files: .* To find the cause: (.*)\n/.exec(said) ?? [];
   expect(command).toMatch(new RegExp(` verify ${data}$`));
   const pasted = spawnSync('bash', ['-c', command!], { cwd: '/', encoding: 'utf8', env: {} });
   expect([pasted.status, pasted.stdout]).toStrictEqual([
@@ -124,7 +124,7 @@ it.each(RUNTIMES)('report reads files and stdin, and writes a page, on $name', a
   const options = { data, runtime, input: text(storedLines(DAY, 4)) };
   const said = await run(['report', 'some.ndjson.gz', '-', '--time-zone', 'UTC'], options);
   expect(said.stdout).toContain('\n7 views.\n');
-  expect(said.stdout.split('\n')[0]).toBe(`All projects, ${DAY} to ${DAY} (UTC)`);
+  expect(said.stdout.split('\n')[0]).toBe(`All projects, ${DAY} (UTC)`);
   const file = `${data}/a.html`;
   const html = await run(['report', 'some.ndjson.gz', '--html', file], options);
   expect([html.code, html.stdout]).toStrictEqual([0, `Wrote ${file}\n`]);
