@@ -113,7 +113,7 @@ function whose([first, ...more]: readonly [Found, ...Found[]]): string {
 
 /** Finds files that viewlog, or shippers in its group, can't open. */
 export const checkPermissions = inside((seen, { of }) => {
-  const { directory, files, account, read, closed, hasCopiesByRoot } = seen;
+  const { files, account, read, closed, copiesGid } = seen;
   if (account === undefined) return [];
   const { name: who } = account;
   if (closed !== undefined)
@@ -133,9 +133,9 @@ export const checkPermissions = inside((seen, { of }) => {
     const stop = state === error ? ", so it doesn't start" : '';
     const effect = (them: string) =>
       `viewlog, which runs as user ${who}, can't ${verb} ${them}${stop}`;
-    if (hasCopiesByRoot && first.uid === 0 && dirname(first.path) === of.data) {
+    if (copiesGid !== undefined && first.uid === 0 && dirname(first.path) === of.data) {
       const why = `${whose([first])}, like other files there, as after a copy by root`;
-      return [state(`${why}; ${effect('it')}`, commands.giveBack(of, account, directory.gid))];
+      return [state(`${why}; ${effect('it')}`, commands.giveBack(of, account, copiesGid))];
     }
     const paths = same.map(({ path }) => path);
     const why = `${whose([first, ...same.slice(1)])}; ${effect(same.length > 1 ? 'them' : 'it')}`;

@@ -8,7 +8,7 @@ import { ARCHIVE_RECORD, dayOfFileName, FILE_KINDS, fileNameOf } from '../disk/n
 import { ifPresent } from '../disk/ops.ts';
 import {
   ENTER,
-  hasCopiesByRoot,
+  gidOfCopies,
   isPermitted,
   type Owner,
   ownerIn,
@@ -77,7 +77,8 @@ async function lookInside(
      */
     isBlocked: (await fs.stat(today).catch(() => undefined))?.isFile() === false,
     account,
-    hasCopiesByRoot: account !== undefined && hasCopiesByRoot(account, dir),
+    /** The directory's group, if root has copied files into the account's directory. */
+    copiesGid: account && gidOfCopies(account, dir),
     /** Why the account can't reach one of the files. */
     closed: account && unreachable(account, [dir, ...read]),
     /** How long each write and sync took, in milliseconds, or the error that prevented them. */

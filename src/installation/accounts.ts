@@ -121,17 +121,19 @@ export function closedTo(owner: Owner, path: string): string | undefined {
 }
 
 /**
- * Returns whether root has copied files into the account's own directory: several files there are
- * root's, and all others the account's. The projects file doesn't count, because root may own it
- * for another reason.
+ * Returns the group of the account's own directory if root has copied files into it: several files
+ * there are root's, and all others the account's. The projects file doesn't count, because root may
+ * own it for another reason. `undefined` in any other case.
  */
-export function hasCopiesByRoot({ uid }: Owner, dir: string): boolean {
+export function gidOfCopies({ uid }: Owner, dir: string): number | undefined {
+  const directory = orElse(() => fs.statSync(dir), undefined);
+  if (uid === 0 || directory?.uid !== uid) return undefined;
   const uids = orElse(() => {
     const names = fs.readdirSync(dir).filter((name) => !name.startsWith('projects.'));
-    const isOwn = uid > 0 && fs.statSync(dir).uid === uid;
-    return isOwn ? names.map((name) => fs.lstatSync(`${dir}/${name}`).uid) : [];
+    return names.map((name) => fs.lstatSync(`${dir}/${name}`).uid);
   }, []);
-  return uids.filter((one) => one === 0).length > 1 && uids.every((one) => [0, uid].includes(one));
+  const isCopied = uids.filter((one) => one === 0).length > 1;
+  return isCopied && uids.every((one) => [0, uid].includes(one)) ? directory.gid : undefined;
 }
 
 /** Returns the fields of each line; none if the file can't be read, as on Deno. */

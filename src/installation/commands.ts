@@ -9,8 +9,8 @@ import { orElse } from '../base/exit.ts';
 import { shellQuoted } from '../base/text.ts';
 import {
   closedTo,
+  gidOfCopies,
   groupName,
-  hasCopiesByRoot,
   isPermitted,
   isService,
   ownAccount,
@@ -266,9 +266,11 @@ export interface AccessFix {
   readonly command?: string;
 }
 
-/** Returns the fix as the end of a message. */
-export const fixText = ({ words, command }: AccessFix): string =>
-  command === undefined ? words : `run: ${command}`;
+/** Returns the fix as the end of a message. Without sudo, its command needs a root shell. */
+export function fixText({ words, command }: AccessFix): string {
+  const run = isInstalled('sudo') === false ? 'run as root' : 'run';
+  return command === undefined ? words : `${run}: ${command}`;
+}
 
 /**
  * Returns how to let an account, by default viewlog's own, read (`r`) or write a file.
@@ -302,7 +304,8 @@ export function accessFix(
     const command = asRoot(viewlog({ program }, ['doctor'], { data }), hasSudo);
     return { words: 'ask the doctor', command };
   }
-  if (file?.uid === 0 && hasCopiesByRoot(account, dir)) return back(directory?.gid);
+  const gid = file?.uid === 0 ? gidOfCopies(account, dir) : undefined;
+  if (gid !== undefined) return back(gid);
   const closed = closedTo(account, path);
   if (closed !== undefined) return { words: `${name} can't enter "${closed}"` };
   const words = `let ${name} ${verb} it`;

@@ -6,6 +6,7 @@ import { fileSystemOf, systemFiles } from '../disk/ops.ts';
 import { type KeepDays, overdueFiles } from '../disk/retention.ts';
 import {
   ENTER,
+  gidOfCopies,
   isPermitted,
   type Owner,
   ownerIn,
@@ -40,6 +41,8 @@ export async function lookAround(dir = '', keepDays: KeepDays, nowMs: number, ac
     refusedDays,
     /** Files of refused views that the account can't read, or add to, with their owners. */
     closedFiles: await closedFiles(dir, refusedDays, account),
+    /** The directory's group, if root has copied files into the account's directory. */
+    copiesGid: account && gidOfCopies(account, dir),
     /** The names of files that should have been removed by now. */
     overdue: overdueFiles(names, keepDays, nowMs),
   };

@@ -34,6 +34,7 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   readonly space: Space | undefined;
   readonly closedDirectory: ClosedDirectory;
   readonly closedFiles: FilesSeen['closedFiles'];
+  readonly copiesGid: FilesSeen['copiesGid'];
   /** The names of files that should have been removed by now. */
   readonly overdue: readonly string[];
   /** Projects, and the requests, with problems or with problems that are fixed, the worst first. */
@@ -126,6 +127,7 @@ export function modelOf(input: ModelInput): StatusModel {
     space: spaceOf(files, minFreeBytes),
     closedDirectory: files.closedDirectory,
     closedFiles: files.closedFiles,
+    copiesGid: files.copiesGid,
     overdue: files.overdue,
     problems: problems.slice(0, PROBLEMS_MAX).map(toRow),
     problemsInAll: problems.filter(({ colour }) => colour !== 'green').length,

@@ -121,19 +121,18 @@ export function directoryNotice(
   return { colour: 'amber', title, steps: [step] };
 }
 
-function closedFilesNotices({ closedFiles, installation: of }: StatusModel): Notice[] {
+function closedFilesNotices({ closedFiles, copiesGid, installation: of }: StatusModel): Notice[] {
   const [first] = closedFiles;
   const account = of.owners.data;
   if (first === undefined || account === undefined) return [];
   const { path, owner } = first;
   const same = closedFiles.filter((one) => one.owner.uid === owner.uid);
   const title = `viewlog can't use ${plural(same.length, 'file')} of refused views: "${printable(path, Infinity)}" belongs to ${owner.name}.`;
-  const command = commands.grant(
-    account,
-    same.map((one) => one.path),
-    owner,
-    'rw',
-  );
+  const paths = same.map((one) => one.path);
+  const command =
+    owner.uid === 0 && copiesGid !== undefined
+      ? commands.giveBack(of, account, copiesGid)
+      : commands.grant(account, paths, owner, 'rw');
   return [
     {
       colour: 'amber',

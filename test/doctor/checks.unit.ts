@@ -62,7 +62,7 @@ const INSIDE: Inside = {
   bytesPerDay: MiB,
   writing: [2, 2, 2],
   account: { ...SERVICE, name: '#4711' },
-  hasCopiesByRoot: false,
+  copiesGid: undefined,
   closed: undefined,
   read: [],
   isBlocked: false,
@@ -122,7 +122,7 @@ const free = (freeBytes: number): Partial<Inside> => ({
 
 /** Files that root has copied into the account's directory. */
 const COPIES: Partial<Inside> = {
-  hasCopiesByRoot: true,
+  copiesGid: SERVICE.gid,
   files: ['viewlog.lock', 'views-2026-11-21.ndjson', 'status.json'].map((name) => {
     return { ...ROOTS, ...at(`/data/${name}`) };
   }),
@@ -343,6 +343,11 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     shown(sceneOf({ store: { unavailable: 'no space left' } })),
   'error health: Not ready; without a token, the doctor sees no details. Run the doctor':
     withoutToken(false),
+  "error url: https://views.example/view doesn't reach viewlog: 301, a redirect to https://www.views.example/view; views from pages don't arrive. If pages use the address that it redirects to, give that one as --url":
+    proxied({
+      get: answer(301, { location: 'https://www.views.example/view' }),
+      preflight: answer(301),
+    }),
   "error url: https://views.example/view doesn't reach viewlog: 502 from nginx; views from pages don't arrive. Have the proxy pass /view on to http://127.0.0.1:8080: viewlog help proxies":
     proxied({ get: answer(502, { server: 'nginx' }), preflight: answer(502) }),
   "error url: https://views.example/view reaches viewlog, but not as /view: Nothing at /; views from pages don't arrive. Have the proxy pass the path on unchanged: viewlog help proxies":

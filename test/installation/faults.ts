@@ -231,7 +231,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       take();
       const denied = await place.viewlog(['check', ...place.files]);
       expect(denied.code).toBe(78);
-      const opens = commandIn(denied.text, /permission denied; run: (.*)/);
+      const opens = commandIn(denied.text, /permission denied; run(?: as root)?: (.*)/);
       await works(place, opens, [place.projects], asRoot(place));
       expect((await place.viewlog(['check', ...place.files])).text).toContain('1 project');
       take();
@@ -302,7 +302,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await (await place.starts()).stop();
       fs.chownSync(data, 0, 0);
       fs.chmodSync(data, 0o755);
-      const asked = commandIn(await place.failsToStart(73), /viewlog\.lock" .*; run: (.*)/);
+      const asked = commandIn(
+        await place.failsToStart(73),
+        /viewlog\.lock" .*; run(?: as root)?: (.*)/,
+      );
       expect((await paste(place, asked, [], asRoot(place))).text).toContain('Which account should');
       const { code, text } = await place.doctor();
       expect(code).toBe(78);
@@ -351,7 +354,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     only: { ...OWNED, account: ['service', 'person'] },
     async happen(place) {
       place.write(viewsOf(place), '', 0o440);
-      const log = /Can't open ".*views-.*" for writing: .*; run: (.*)/;
+      const log = /Can't open ".*views-.*" for writing: .*; run(?: as root)?: (.*)/;
       const told = await place.failsToStart(73);
       const fix = await stopsStart(place, 73, log, 'permissions', /doesn't start\. (.*)/);
       expect(commandIn(told, log)).toBe(fix);
@@ -369,7 +372,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       fs.lchownSync(lock, 0, 0);
       fs.chmodSync(lock, 0o755);
       // Deno doesn't reveal its user.
-      const found = /viewlog\.lock" for writing: .*; (run: |let the user that runs viewlog)/;
+      const found = /viewlog\.lock" for writing: .*; (run|let the user that runs viewlog)/;
       const joins = await stopsStart(place, 73, found, 'permissions', /doesn't start\. (.*)/);
       await works(place, joins, [lock], asRoot(place));
       place.give(lock);
@@ -379,7 +382,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         fs.chmodSync(path, 0o600);
       };
       makeRoots(viewsOf(place));
-      const log = /Can't open ".*views-.*" for writing: .*; run: /;
+      const log = /Can't open ".*views-.*" for writing: .*; run(?: as root)?: /;
       const fix = await stopsStart(place, 73, log, 'permissions', /doesn't start\. (.*)/);
       await works(place, fix, [viewsOf(place)], asRoot(place));
       expect(rights(viewsOf(place))).toBe(`0:${place.account.gid} 660`);
@@ -397,7 +400,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       if (!place.hasPage) return;
       const told = await place.pageThatSays(/^viewlog can't use 1 file of refused views:/m);
       const replay = ['replay', refused, ...place.files, '--to', place.address];
-      commandIn((await place.viewlog(replay)).text, /permission denied; run: (.*chmod g\+rw .*)/);
+      commandIn(
+        (await place.viewlog(replay)).text,
+        /permission denied; run(?: as root)?: (.*chmod g\+rw .*)/,
+      );
       const opens = commandBelow(told, /To give viewlog read and write access:/);
       await works(place, opens, [refused], asRoot(place));
       await place.pageThatSays(/^(?![^]*can't use)/);
@@ -414,7 +420,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const own = fs.readdirSync(place.data).filter((name) => !name.startsWith('projects.'));
       const paths = fs.readdirSync(place.data).map((name) => join(place.data, name));
       for (const path of paths) fs.lchownSync(path, 0, 0);
-      const log = /Can't (read|open) .*; (run: |let the user that runs viewlog)/;
+      const log = /Can't (read|open) .*; (run|let the user that runs viewlog)/;
       const code = place.plan.projects === 'inside' ? 78 : 73;
       const fix = await stopsStart(place, code, log, 'permissions', /doesn't start\. (.*)/);
       const { findings } = await place.doctor();

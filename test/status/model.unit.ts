@@ -582,6 +582,10 @@ describe('the status page says what happened to refused views', () => {
       /\n {2}9 refused views are stored\. Once viewlog can read their file, the status page shows the command to send them again\.$/,
     );
     expect(scene.text()).not.toContain(' replay ');
+    // Root has copied several files into the directory, perhaps also some that no view needs now.
+    const copied = { refusedDays, closedFiles: [{ day: DAY, path, owner }], copiesGid: 4713 };
+    scene.around = { ...scene.around, files: copied };
+    expect(scene.text()).toContain('    sudo chown -R 4711:4713 /data\n');
   });
 
   it('in a directory that viewlog can no longer enter', () => {

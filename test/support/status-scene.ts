@@ -34,6 +34,7 @@ const NO_FILES: FilesSeen = {
   viewDays: [],
   refusedDays: [],
   closedFiles: [],
+  copiesGid: undefined,
   overdue: [],
 };
 
