@@ -46,16 +46,16 @@ export function admit(
     return refusal('rate-limited', detail, { project: id, retryAfterSeconds, limit });
   }
   if (fits) return view;
-  return { ...tooLarge(lineBytes, viewBytesMax, 'line that the view would become'), project: id };
+  return { ...tooLarge(lineBytes, viewBytesMax, 'stored line would have'), project: id };
 }
 
 function originFault(origin: string | undefined, projects: Projects): string {
   if (origin === undefined) {
-    return 'requires an Origin header, but the request has none. Send the view from a page of its site.';
+    return "requires an Origin header, but the request has none. Send the view from one of the project's pages.";
   }
   const refused = `doesn't accept views from "${printable(origin)}".`;
   return origin === 'null'
-    ? `${refused} This is the origin of sandboxed frames and local files, and it can't be listed. Send the view from a page of its site.`
+    ? `${refused} This is the origin of sandboxed frames and local files, and it can't be listed. Send the view from one of the project's pages.`
     : `${refused} ${askOperatorTo(projects, 'allow this origin')}`;
 }
 

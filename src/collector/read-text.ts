@@ -36,7 +36,7 @@ export function unreadBody(fault: BodyFault, request: Exchange, bytesMax: number
     return refusal('view-too-large', detail);
   }
   if (fault === 'over-budget') {
-    const detail = 'Too many requests are in progress; send the view again in 1 s.';
+    const detail = 'Too many requests are in flight; send the view again in 1 s.';
     return refusal('overloaded', detail, { retryAfterSeconds: 1 });
   }
   const detail = `The body didn't arrive whole; viewlog waits ${LIMITS.bodyTimeoutMs / 1000} s for it. Send it again.`;
@@ -51,6 +51,6 @@ export function textOfBody(bytes: Uint8Array): string | Refusal {
   try {
     return decoder.decode(bytes);
   } catch {
-    return refusal('malformed-json', "The body isn't UTF-8; send it in that encoding.");
+    return refusal('malformed-json', "The body isn't UTF-8; encode it as UTF-8.");
   }
 }

@@ -75,7 +75,7 @@ function storedText(value: unknown): string {
 function whereNotJson(text: string): string {
   if (text.trim() === '') return 'The body is empty; send one JSON object.';
   if (/^\[object \w+\]$/.test(text)) {
-    return `The body is "${text}": an object was sent as text. Use JSON.stringify(view).`;
+    return `The body is "${text}", not the object's JSON. Send JSON.stringify(view).`;
   }
   const fault = syntaxFault(text);
   if (fault === undefined) return "The body isn't JSON; send one JSON object.";

@@ -18,7 +18,7 @@ const ROWS = {
     title: "This method isn't allowed here",
     headers: { Allow: 'POST, OPTIONS' },
   },
-  'request-timeout': { status: 408, title: "The body didn't arrive in time" },
+  'request-timeout': { status: 408, title: "The body didn't arrive whole" },
   'view-too-large': { status: 413, title: 'The view is too large' },
   'unsupported-media-type': {
     status: 415,
@@ -27,7 +27,7 @@ const ROWS = {
   },
   'invalid-view': { status: 422, title: "The view isn't valid", isStored: true },
   'rate-limited': { status: 429, title: 'The project is over its limit of views per minute' },
-  overloaded: { status: 503, title: 'Too many requests are in progress' },
+  overloaded: { status: 503, title: 'Too many requests are in flight' },
   // A 503 never claims that the view wasn't stored: viewlog can't know that.
   'storage-unavailable': { status: 503, title: 'The view may not have been stored' },
 } as const satisfies Record<string, RefusalRow>;
@@ -74,10 +74,10 @@ export const refusal = (code: RefusalCode, detail: string, more?: Partial<Refusa
  * Returns the refusal of a body, or of the line it would become, that exceeds the limit.
  * @param bytes the size; `undefined` if the body wasn't read to its end.
  */
-export const tooLarge = (bytes: number | undefined, bytesMax: number, what = 'body'): Refusal =>
+export const tooLarge = (bytes: number | undefined, bytesMax: number, what = 'body has'): Refusal =>
   refusal(
     'view-too-large',
-    `The ${what} is ${bytes ?? `more than ${bytesMax}`} bytes; at most ${bytesMax} are accepted. ` +
+    `The ${what} ${bytes ?? 'too many'} bytes; the limit is ${bytesMax}. ` +
       'Send a smaller view, or ask the operator to raise --max-view.',
     bytes === undefined ? {} : { bytes },
   );

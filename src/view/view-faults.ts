@@ -77,7 +77,7 @@ function* faultsInside(
       yield () => {
         const name = nearest(key, Object.keys(entries));
         const hint = name === undefined ? '' : `; did you mean "${pathOf(name)}"?`;
-        const expected = name === undefined ? 'nothing' : pathOf(name);
+        const expected = name === undefined ? 'no such field' : pathOf(name);
         return issueOf(pathOf(key), `isn't a field of a view${hint}`, expected, inner);
       };
     }

@@ -107,9 +107,9 @@ content.templateId | non-empty string | {} | {"templateId":""}
 hc | boolean | "true" | 1
 orgreferer | string | null
 orgReferer | orgreferer | ""
-visitor | nothing | 1
-toString | nothing | 1
-constructor | nothing | 1
+visitor | no such field | 1
+toString | no such field | 1
+constructor | no such field | 1
 `).flatMap(([field, expected = '', ...values]) =>
   values.map((json): [object, string, string] => {
     const [key = ''] = field.split(/[.[]/);

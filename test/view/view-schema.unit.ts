@@ -94,7 +94,7 @@ describe('the faults of a view', () => {
     );
     const [unknown, time] = ["isn't a field of a view", 'UTC timestamp with milliseconds'];
     expect(lines).toStrictEqual([
-      `zz | ${unknown} | nothing | 1`,
+      `zz | ${unknown} | no such field | 1`,
       `url | must be a ${path} | ${path} | "x"`,
       `mv.vtt | ${unknown}; did you mean "mv.vt"? | mv.vt | 1`,
       'mv.vt | must be an integer | integer | "12"',
@@ -147,7 +147,7 @@ it.each([
   ['', 'The body is empty; send one JSON object.'],
   [
     '[object Object]',
-    'The body is "[object Object]": an object was sent as text. Use JSON.stringify(view).',
+    'The body is "[object Object]", not the object\'s JSON. Send JSON.stringify(view).',
   ],
   ['{"a":\n  1,}', 'Line 2, column 4: expected no comma before the closing "}".'],
 ])("%j, which isn't JSON, is refused with a detail that says how to correct it", (text, detail) => {
