@@ -13,7 +13,7 @@ const MODULES = Array.from(
 );
 
 /** Modules that import Hono. */
-const WITH_HONO = new Set(['status', 'report', 'collector', 'http']);
+const WITH_HONO = new Set(['status', 'report', 'collector']);
 
 const moduleOf = (path: string): string => path.split('/')[0]!;
 
