@@ -55,6 +55,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   'back up': 'backups',
   'body cut off': 'cut off',
   downgrade: 'rollback',
+  faulty: 'invalid',
   migration: 'updates',
   'reverse proxy': 'proxies',
   rotate: 'rotation',

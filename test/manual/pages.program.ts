@@ -180,6 +180,7 @@ describe('viewlog help', () => {
     ['unit', 'running', '## Change options of the unit'],
     ['change options', 'running', '## Change options of the unit'],
     ['chown', 'security', '## Permissions'],
+    ['faulty', 'projects-file', '## If the file is invalid'],
     ['limit', 'trouble', '## 429'],
     ['rotation', 'shipping', '## Rotation and incomplete lines'],
     ['rotate', 'shipping', '## Rotation and incomplete lines'],
