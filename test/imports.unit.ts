@@ -43,7 +43,7 @@ it('a module imports only modules below it', () => {
   expect(upward).toStrictEqual([]);
 });
 
-it('only the modules that speak HTTP import Hono', () => {
+it('only modules with routes or pages import Hono', () => {
   const others = FILES.filter(({ path }) => !WITH_HONO.has(moduleOf(path))).filter(({ imports }) =>
     imports.some((name) => /^@?hono/.test(name)),
   );

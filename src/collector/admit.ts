@@ -27,7 +27,7 @@ export function admit(
   const id = view.project;
   const project = projects.find(id);
   if (!project?.active) {
-    const detail = `Project ${id} isn't activated. ${askOperatorTo(projects, 'activate it')}`;
+    const detail = `Project ${id} isn't activated. If the id is right, ${askOperatorTo(projects, 'activate it')}`;
     return refusal('project-not-activated', detail, { project: id });
   }
   if (!project.allowsOrigin(origin)) {
@@ -56,10 +56,10 @@ function originFault(origin: string | undefined, projects: Projects): string {
   const refused = `doesn't accept views from "${printable(origin)}".`;
   return origin === 'null'
     ? `${refused} This is the origin of sandboxed frames and local files, and it can't be listed. Send the view from one of the project's pages.`
-    : `${refused} ${askOperatorTo(projects, 'allow this origin')}`;
+    : `${refused} If it is one of the project's sites, ${askOperatorTo(projects, 'allow this origin')}`;
 }
 
 const askOperatorTo = (
   { operator = 'the operator of this collector' }: Projects,
   what: string,
-): string => `Ask ${operator} to ${what}.`;
+): string => `ask ${operator} to ${what}.`;

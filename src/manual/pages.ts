@@ -43,23 +43,31 @@ export const TOPICS: readonly string[] = Object.values(READERS).flatMap(Object.k
 
 /** Words that an operator may use, and the word that the manual uses in a heading. */
 const SYNONYMS: Readonly<Record<string, string>> = {
-  chown: 'permissions',
+  alerting: 'alerts',
+  attack: 'flood',
+  bot: 'counted',
+  chown: 'backups',
   cookie: 'consent',
   limit: '429',
+  ddos: 'flood',
   dnt: 'consent',
+  duplicate: 'stored twice',
   gpc: 'consent',
   'half line': 'incomplete',
   logrotate: 'rotation',
   proxy: 'proxies',
+  'rate limit': '429',
   restore: 'backups',
   'back up': 'backups',
   'body cut off': 'cut off',
   downgrade: 'rollback',
   faulty: 'invalid',
   migration: 'updates',
+  monitoring: 'alerts',
   'reverse proxy': 'proxies',
   rotate: 'rotation',
   service: 'systemd',
+  spam: 'flood',
 };
 
 /**
@@ -68,11 +76,11 @@ const SYNONYMS: Readonly<Record<string, string>> = {
  */
 export function findText(asked: string): string | undefined {
   const page = (topic: string): string | undefined => builtTexts()[`${topic}.md`];
-  const word = SYNONYMS[asked] ?? asked;
+  const word = SYNONYMS[asked] ?? SYNONYMS[asked.replace(/s$/, '')] ?? asked;
   if (TOPICS.includes(word)) return page(word);
-  if (!/^[\w -]+$/.test(word)) return undefined;
+  if (!/^[\w .-]+$/.test(word)) return undefined;
   // `config` finds `configuration`, and `updates` finds `update`.
-  const pattern = new RegExp(`\\b${word.replace(/(?<=..)s$/, '')}`, 'gi');
+  const pattern = new RegExp(`\\b${word.replace(/(?<=..)s$/, '').replaceAll('.', '\\.')}`, 'gi');
   const count = (text: string): number => text.match(pattern)?.length ?? 0;
   const sections = TOPICS.flatMap((topic) =>
     page(topic)!

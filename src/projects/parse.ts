@@ -46,7 +46,7 @@ export function parseProjectsFile(bytes: Uint8Array, name: string): Parsed {
 /** Bytes that aren't UTF-8 decode to U+FFFD. */
 const notUtf8 = (text: string): Fault => ({
   offset: text.indexOf('\ufffd'),
-  message: 'expected UTF-8; save the file in that encoding',
+  message: 'expected UTF-8; save the file as UTF-8',
 });
 
 function check(text: string): ProjectsFile | Fault[] {

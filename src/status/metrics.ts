@@ -84,7 +84,7 @@ export function collectorMetrics(state: CollectorState): Metric[] {
     ['viewlog_queue_limit_bytes', '--max-queue.', queue.bytesMax],
     ['viewlog_queue_lines', 'Lines waiting to be written.', store.queuedLines],
     ['viewlog_projects', 'Projects listed.', listed],
-    ['viewlog_projects_file_ok', '0 if the projects file is faulty, else 1.', Number(isSound)],
+    ['viewlog_projects_file_ok', '0 if the projects file is invalid, else 1.', Number(isSound)],
     ['viewlog_start_timestamp_seconds', 'When counting began.', counts.startMs / 1000],
   ];
 }

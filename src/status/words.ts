@@ -129,7 +129,7 @@ export const arrivingWords = (model: StatusModel): [200 | 503, string] => {
 
 export function faultWord({ isMissing, access }: ProjectsFault): string {
   if (access !== undefined) return 'unreadable';
-  return isMissing ? 'missing' : 'faulty';
+  return isMissing ? 'missing' : 'invalid';
 }
 
 /** Returns the page's age, the time since which it counts, and a note on what is further down. */

@@ -700,7 +700,7 @@ const PEOPLE: Person[] = [
     id: '7',
     steps: openAndHear,
     stored: [],
-    saw: "viewlog7 Project 7 isn't activated. Ask views@example.com to activate it.",
+    saw: "viewlog7 Project 7 isn't activated. If the id is right, ask views@example.com to activate it.",
   },
   {
     did: 'turned the script off',

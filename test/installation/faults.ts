@@ -194,7 +194,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const name = `${place.projects}:6:7: `;
       if (place.hasPage) {
         const page = await place.pageThatSays(/The line:\n +"origins": \[/);
-        expect(page).toMatch(/^The projects file is faulty/);
+        expect(page).toMatch(/^The projects file is invalid/);
         expect(page.split('\n\n')[1]).toContain(name);
       }
       const { findings } = await place.doctor();

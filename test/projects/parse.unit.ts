@@ -47,7 +47,7 @@ describe("a file that isn't JSON", () => {
   test("has the first byte reported that isn't UTF-8", () => {
     const bytes = Uint8Array.from([...new TextEncoder().encode('{\n"a":"é"\n,"b":"'), 0xe9, 0x0a]);
     expect(parseProjectsFile(bytes, 'p.json')).toEqual({
-      faults: ['p.json:3:7: expected UTF-8; save the file in that encoding'],
+      faults: ['p.json:3:7: expected UTF-8; save the file as UTF-8'],
       line: [',"b":"', '\ufffd'],
     });
   });

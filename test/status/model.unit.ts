@@ -82,8 +82,8 @@ Aurora: fixed, since ${at('14:06')}.
     const around = { fault: { first: fault }, files: { refusedDays } };
     const scene = sceneOf(around);
     scene.refuse(1, unlisted('77'));
-    expect(scene.text()).toBe(`The projects file is faulty
-${fault}. The file has been faulty since ${at('14:00')}; the last good list stays active.
+    expect(scene.text()).toBe(`The projects file is invalid
+${fault}. The file has been invalid since ${at('14:00')}; the last good list stays active.
   Correct the file. Until then no command can change it. To see every fault:
     ${VIEWLOG} check ${FILES}`);
     expect(scene.whole()).toMatch(
@@ -95,7 +95,9 @@ ${fault}. The file has been faulty since ${at('14:00')}; the last good list stay
       /^Aurora: all refused .*\nprojects\.json:3:2: .*\n {2}Correct the/,
     );
     scene.accept();
-    expect(scene.text()).toMatch(/^The projects file is faulty\n.*\n.*\n.*\nAurora: 1 of 2 views /);
+    expect(scene.text()).toMatch(
+      /^The projects file is invalid\n.*\n.*\n.*\nAurora: 1 of 2 views /,
+    );
     scene.refuse(1, { code: 'invalid-view', project: '2' }, MOVED, '{}');
     expect(scene.text()).toContain('Correct the page that sends such views.\n');
     scene.accept(9, '2', 10_000);
