@@ -29,7 +29,7 @@ import { createStreamStore } from './store/stream/stream-store.ts';
 
 /** The parameters of a long-running command, besides its settings. */
 export interface ServiceOptions {
-  /** The facts that this process knows about itself. */
+  /** The facts about this process. */
   readonly self: Announced;
   readonly asOwner: AsOwner;
   readonly log: Log;

@@ -11,7 +11,7 @@
 // stream from its first message, with no size recorded for any file, and skips views that are in
 // the files.
 //
-// Any replica may send the messages, and one that is behind may leave some out. Whenever the
+// Any replica may send the messages, and a replica that is behind may leave some out. Whenever the
 // archive reaches the end of the stream, and each minute, it asks the stream's leader for the
 // messages that it read as missing. If the leader has any, the archive logs an error and reads them
 // from the leader. The record lists missing messages, so a process that starts after a crash asks

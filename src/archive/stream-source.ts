@@ -34,8 +34,8 @@ export interface StreamSource {
   next(sequence: number): Promise<StreamMessage | undefined>;
   /**
    * Yields the messages after `after` in the stream's order, as they come, and an empty list when
-   * no message has come for a while. Any replica may send them, and one that is behind may leave
-   * some out. Ends, or throws, as soon as the connection is lost or the servers have lost the
+   * no message has come for a while. Any replica may send them, and a replica that is behind may
+   * leave some out. Ends, or throws, as soon as the connection is lost or the servers have lost the
    * reader: the servers may have lost messages, so check the stream before reading on.
    */
   read(after: number): AsyncIterable<readonly StreamMessage[]>;

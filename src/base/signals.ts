@@ -28,7 +28,7 @@ class Signals {
     for (const signal of this.#remembered) endBy(signal);
   }
 
-  /** Calls `act` for each of these signals; immediately for one that is remembered. */
+  /** Calls `act` for each of these signals; immediately for a remembered signal. */
   on(signal: Signal, act: () => void): void {
     this.#acts.set(signal, act);
     if (this.#remembered.delete(signal)) act();

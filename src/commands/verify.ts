@@ -29,13 +29,13 @@ export const verify = defineCommand({
       await printReceipt(files, await commands.verify(operands), { print, log });
       return EXIT.done;
     }
-    let isSound = true;
+    let isValid = true;
     for (const file of files) {
       const found = await verifyFile(file);
       print(found.lines.join('\n'));
-      isSound &&= found.isSound;
+      isValid &&= found.isValid;
     }
-    return isSound ? EXIT.done : EXIT.badData;
+    return isValid ? EXIT.done : EXIT.badData;
   },
 });
 

@@ -25,7 +25,7 @@ export interface Blocked {
 
 interface DayWriterOptions extends DirectoryOptions {
   readonly kind: FileKind;
-  /** `disk`: each write is synced. `os`: each file is synced when it is left. */
+  /** `disk`: each write is synced. `os`: each file is synced when it is closed. */
   readonly durability: 'disk' | 'os' | 'none';
 }
 
@@ -149,7 +149,7 @@ export class DayWriter {
     return this.#options.files.read(this.#file!.fd, bytes, position);
   }
 
-  /** @throws {Fatal} exit 74 if the file is left with a fragment, because the disk is full. */
+  /** @throws {Fatal} exit 74 if a full disk leaves a fragment in the file. */
   async close(): Promise<void> {
     const file = this.#file;
     if (file === undefined || (await this.#leave()) === undefined) return;

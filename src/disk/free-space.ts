@@ -14,7 +14,7 @@ export class FreeSpace {
   readonly #options: FreeSpaceOptions;
   /** `undefined` if the runtime or the file system doesn't report it. */
   bytes: number | undefined;
-  /** True from a fall below the minimum until an eighth above the minimum. */
+  /** Becomes true below the minimum, and false again at 9/8 of it. */
   isLow = false;
   #isLogged = false;
 

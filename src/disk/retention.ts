@@ -72,7 +72,7 @@ async function removeOverdue(options: RetentionOptions): Promise<void> {
       await removeOldest(kind, options);
     } catch (error) {
       const { dir, log } = options;
-      log.warn(`Can't remove old files of ${kind} from "${dir}": ${errorText(error)}`);
+      log.warn(`Can't remove old ${kind}-* files from "${dir}": ${errorText(error)}`);
     }
   }
 }

@@ -162,7 +162,7 @@ export async function gatherFacts(options: DoctorSettings, self: Announced): Pro
   };
 }
 
-/** Finds the viewlog that runs with these options, and the last start of one that doesn't. */
+/** Finds the viewlog that runs with these options or, if none runs, the last start. */
 async function findViewlog(options: DoctorSettings, self: Announced) {
   const { data: dir } = self;
   const holder = dir === undefined ? undefined : await askHolder(dir);

@@ -8,7 +8,7 @@ import { type Address, hostAndPort, type Listener, type ListenOptions } from './
 export const runtime = globalThis as { readonly Deno?: Deno; readonly Bun?: Bun };
 
 /**
- * Listens with the runtime's own server; on Node also on a socket that a service manager passed.
+ * Listens with the runtime's own server; on Node, also on a socket that a service manager passed.
  * Evaluates the file of this runtime only.
  * @throws {Fatal} exit 69 if it can't listen on the address, 78 if the passed socket is unusable.
  */
@@ -40,7 +40,7 @@ const FIRST_FD = 3;
 
 /**
  * Returns the descriptor of the listening socket that a service manager passed to this process
- * (`LISTEN_FDS`, `LISTEN_PID`), or `undefined` if there is none or another process is meant.
+ * (`LISTEN_FDS`, `LISTEN_PID`), or `undefined` if there is none or `LISTEN_PID` names another process.
  * @param canUse whether this runtime can listen on a descriptor.
  * @throws {Fatal} exit 78 if it isn't exactly one socket, or if the runtime can't use it.
  */

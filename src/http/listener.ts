@@ -10,7 +10,7 @@ export interface Address {
 
 /** A handler that listens, on the runtime's own HTTP server. */
 export interface Listener {
-  /** The address that it really listens on, also for a passed socket or any free port. */
+  /** The address that it really listens on, including for a passed socket or any free port. */
   readonly address: Address;
   readonly url: string;
   /**

@@ -1,6 +1,6 @@
 // Builds every command that viewlog prints. A person pastes it into a shell, in any directory, as root
-// or as a user who may use `sudo`. So it names viewlog by its path, has every option that it needs,
-// and runs as the account that owns the file that it writes. Every text that a person chose, or
+// or as a user who may use `sudo`. So each command names viewlog by its path, has every option that
+// it needs, and runs as the account that owns the file that it writes. Every text that a person chose, or
 // another process answered, is quoted.
 import * as fs from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
@@ -103,7 +103,7 @@ export function viewlog(
   return [...program, ...command, ...flags].map(shellQuoted).join(' ');
 }
 
-/** Returns the options that name the files, and the address if no lock knows it. */
+/** Returns the options that name the files, and the address if no lock holds it. */
 function files(of: Announced): Options {
   const { data } = of;
   const projects = otherProjects(of);
@@ -156,7 +156,7 @@ export const example = (of: Installation, name: string): string =>
 export const snippet = (of: Installation, id: string, url: string): string =>
   reading(of, ['snippet', id], { url });
 
-/** Examines the installation; with `url`, also what the proxy in front passes on. */
+/** Examines the installation; with `url`, including what the proxy in front passes on. */
 export function doctor(of: Installation, options: Options = {}): string {
   const more = of.data === undefined ? ['store', 'status'] : [];
   return reading(of, ['doctor'], { ...picked(of, [...more, 'status-token-file']), ...options });

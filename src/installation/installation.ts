@@ -1,4 +1,4 @@
-// The facts that a running viewlog knows about itself, and shares with other processes.
+// The facts about a running viewlog that it shares with other processes.
 import * as fs from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import * as v from 'valibot';
@@ -66,7 +66,7 @@ export const otherProjects = ({ data, projects }: Announced): string | undefined
 
 type Known = Pick<Installation, 'role' | 'data' | 'projects' | 'chosen'>;
 
-/** Returns what this process knows about itself before it looks at any file. */
+/** Returns the facts about this process that need no look at a file. */
 export function ownAnnouncement({ role, chosen, ...files }: Known): Announced {
   const data = files.data && absolute(files.data);
   const projects = files.projects && absolute(files.projects);

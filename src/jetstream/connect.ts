@@ -27,7 +27,7 @@ const RECONNECT_MS = 500;
 /** Older servers are refused. */
 const OLDEST = '2.9.0';
 /** The replicas of older servers can differ after a pause. */
-const OLDEST_SOUND = '2.10.0';
+const OLDEST_RELIABLE = '2.10.0';
 
 /**
  * Connects to one of the cluster's servers.
@@ -92,7 +92,7 @@ const REPORT_MS = 1_000;
 
 /** @param version empty while the client connects again. */
 export function versionWarnings(version: string, server: string | undefined): string[] {
-  if (version === '' || isAtLeast(OLDEST_SOUND, version)) return [];
+  if (version === '' || isAtLeast(OLDEST_RELIABLE, version)) return [];
   const which = server === undefined ? 'The last NATS server' : `NATS server ${server}`;
   return [
     `${which} has version ${version}: after a pause or a crash, its replicas ` +

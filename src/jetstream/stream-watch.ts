@@ -92,14 +92,14 @@ export class StreamWatch {
       this.#receive({ type: 'unanswered' });
     }
     const askedMs = performance.now();
-    const isSound = this.#isSound && needsProbe(this.#health);
-    const isAnswered = isSound && (await probe(cluster, stream, VIEWS).then(...TRUE_OR_FALSE));
+    const mustProbe = !this.#hasFault && needsProbe(this.#health);
+    const isAnswered = mustProbe && (await probe(cluster, stream, VIEWS).then(...TRUE_OR_FALSE));
     if (isAnswered) this.#receive({ type: 'probed', askedMs });
     this.#isChecking = false;
   }
 
-  /** True: the stream's last known state had no fault. */
-  #isSound = true;
+  /** Whether the stream's last known state had a fault. */
+  #hasFault = false;
 
   #inspected(info: StreamInfo | undefined, askedMs: number): void {
     const { needs, log } = this.#options;
@@ -115,7 +115,7 @@ export class StreamWatch {
       else fault = unfit === undefined ? undefined : { kind: 'unfit', text: unfit };
       hasRoom = hasRoomFor(info, needs().viewBytesMax);
     }
-    this.#isSound = fault === undefined;
+    this.#hasFault = fault !== undefined;
     this.#receive({ type: 'inspected', askedMs, fault, hasRoom });
   }
 

@@ -83,7 +83,7 @@ export async function prepareStream(
 }
 
 /**
- * Publishes a message that is meant for a stream of another name, so the stream refuses it.
+ * Publishes a message that names another stream as its target, so the stream refuses it.
  * @param subject the first part of the message's subject.
  * @throws if no answer comes within a second, or viewlog may not publish there.
  */

@@ -13,7 +13,7 @@ import {
   summaryOfFaults,
 } from './projects-file.ts';
 
-// Keeps the projects in step with their file. It reads the file again and compares the content.
+// Keeps the projects in step with their file: reads the file again, and compares the content.
 // Notifications stop when an editor renames the file. Time stamps miss the second of two saves
 // within one tick, and come late from a file server.
 

@@ -5,8 +5,8 @@ import { readProjectsFile, fileOrFatal } from './projects-file.ts';
 import type { ProjectEntry, ProjectsFile } from './projects-schema.ts';
 import { TokenBucket } from './rate-limit.ts';
 
-// The projects as the collector sees them. This list knows no file; `follow.ts` keeps it up to
-// date.
+// The projects as the collector sees them. This list doesn't read the file; `follow.ts` keeps it up
+// to date.
 
 export type Projects = Pick<ProjectList, 'operator' | 'fault' | 'find' | 'all'>;
 
@@ -28,9 +28,9 @@ export interface ProjectsFault {
 
 export interface Project extends Omit<ProjectEntry, 'active'> {
   readonly active: boolean;
-  /** Its entry in the file. */
+  /** The project's entry in the file. */
   readonly json: string;
-  /** When its entry changed, in milliseconds since the epoch; 0: not since the start. */
+  /** When the entry changed, in milliseconds since the epoch; 0: not since the start. */
   readonly changedMs: number;
   /** @param origin the request's `Origin` header, if it has one. */
   allowsOrigin(origin: string | undefined): boolean;

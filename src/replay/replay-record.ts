@@ -44,7 +44,7 @@ interface Day {
   fd?: number;
 }
 
-/** The records in a data directory. Those of one day are read when a view of that day comes. */
+/** The records in a data directory. The record of a day is read when a view of that day comes. */
 export class ReplayRecord {
   readonly #dir: string;
   readonly #files: FileOps;

@@ -90,7 +90,7 @@ async function untilFollowed(path: string, { clock, stop }: ReplayOptions): Prom
   // instead of its file.
   const changedMs = Math.max(fs.statSync(path).ctimeMs, fs.lstatSync(path).ctimeMs);
   const waitMs = changedMs + PROJECTS_FOLLOWED_MS - clock.now();
-  // Waits at most that long: the clock may have been set back since.
+  // Capped, because the clock may have been set back since.
   await clock.sleep(Math.max(0, Math.min(waitMs, PROJECTS_FOLLOWED_MS)), stop);
 }
 

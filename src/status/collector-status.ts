@@ -25,7 +25,7 @@ export interface CollectorSource {
 const OPEN_MAX = 20;
 const FILTER_LENGTH_MAX = 100;
 
-/** A collector's status: its page, the same as text, and as JSON for the doctor. */
+/** A collector's status: as a page, as text, and as JSON for the doctor. */
 export function collectorStatus({ keepDays, installation, snapshot }: CollectorSource) {
   const { data } = installation();
   const records = data === undefined ? undefined : replayRecords(data);

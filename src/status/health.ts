@@ -5,7 +5,7 @@ import type { ViewStoreState } from '../store/files/view-store.ts';
 import type { StreamStoreState } from '../store/stream/stream-store.ts';
 import type { Counts } from './counts.ts';
 
-/** The state of a store of files, or of one that is a stream. */
+/** The state of a store of files or of a stream. */
 export type WatchedState = ViewStoreState | StreamStoreState;
 
 export const isStream = (state: WatchedState): state is StreamStoreState => 'stream' in state;

@@ -62,7 +62,7 @@ export function collectorMetrics(state: CollectorState): Metric[] {
   const lastSeconds = total.lastAcceptedMs && total.lastAcceptedMs / 1000;
   const active = all.filter((project) => project.active).length;
   const listed = by('state', { active, inactive: all.length - active });
-  const isSound = projects.fault === undefined;
+  const isValid = projects.fault === undefined;
   const ready = Number(isReady(healthOf(state)));
   return [
     ['viewlog_views_received_total', 'Requests answered, preflights excluded.', counts.received],
@@ -84,7 +84,7 @@ export function collectorMetrics(state: CollectorState): Metric[] {
     ['viewlog_queue_limit_bytes', '--max-queue.', queue.bytesMax],
     ['viewlog_queue_lines', 'Lines waiting to be written.', store.queuedLines],
     ['viewlog_projects', 'Projects listed.', listed],
-    ['viewlog_projects_file_ok', '0 if the projects file is invalid, else 1.', Number(isSound)],
+    ['viewlog_projects_file_ok', '0 if the projects file is invalid, else 1.', Number(isValid)],
     ['viewlog_start_timestamp_seconds', 'When counting began.', counts.startMs / 1000],
   ];
 }

@@ -153,7 +153,7 @@ const ALARM_MIN = 20;
 const isAlarming = ({ colour, state, refused }: Judged): boolean =>
   colour !== 'green' && (state === 'silent' || refused >= ALARM_MIN);
 
-/** Judges the ids that sent refused views and aren't listed, also those that were listed before. */
+/** Judges the ids that sent refused views and aren't listed, including those listed before. */
 const unlistedIn = (input: ModelInput): Judged[] =>
   Array.from(input.counts.projects)
     .filter(([id, { reasons }]) => reasons.size > 0 && input.projects.find(id) === undefined)
@@ -228,7 +228,7 @@ function figuresOf(
   const midnight = new Date(nowMs);
   const todayMs = midnight.setHours(0, 0, 0, 0);
   const yesterdayMs = midnight.setDate(midnight.getDate() - 1);
-  // The same local time, also if the clock was changed in between.
+  // The same local time, even if the clock was changed in between.
   const sameTime = new Date(nowMs);
   const byMs = sameTime.setDate(sameTime.getDate() - 1);
   // The running quarter of an hour counts by its share.

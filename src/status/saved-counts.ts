@@ -1,6 +1,6 @@
 // The counts of the status page across restarts: `<data>/status.json`. Replaced as a whole every
-// minute and at a stop, so a crash costs the page at most the last minute. It is only for the page:
-// a file that isn't as expected is ignored with a warning.
+// minute and at a stop, so a crash costs the page at most the last minute. Only the page needs the
+// file, so a file that isn't as expected is ignored with a warning.
 import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
 import { errnoOf, errorText } from '../base/exit.ts';

@@ -59,8 +59,8 @@ class Ring {
 }
 
 /**
- * Counts views by time: the last hour in minutes, today and yesterday in quarter-hours. Its JSON is
- * what the constructor takes.
+ * Counts views by time: the last hour in minutes, today and yesterday in quarter-hours. The
+ * constructor accepts its JSON.
  */
 export class Timeline {
   readonly minutes: Ring;

@@ -1,5 +1,5 @@
-// The contract of a store. The collector knows neither files nor servers; a store doesn't know
-// HTTP.
+// The contract of a store. The collector depends on neither files nor servers, and a store doesn't
+// depend on HTTP.
 
 export interface ViewStore {
   /**

@@ -72,8 +72,8 @@ export class Receipt {
   }
 }
 
-// A crash can cut a line off after a brace inside of it, so the brackets of a whole line must match.
-// The expression finds the end of each value before the next, so it never has to try two ways.
+// A crash can cut a line off after an inner brace, so the brackets of a whole line must match. The
+// expression finds the end of each value before the next, so it never backtracks.
 const TEXT = String.raw`[^"\\\x00-\x1f]*`;
 const STRING = String.raw`"${TEXT}(?:\\.${TEXT})*"`;
 const fieldsOf = (value: string): string => String.raw`(?:"${TEXT}":${value}(?:,|(?=\})))*\}`;
@@ -82,7 +82,7 @@ let value = '(?!)';
 for (let levels = 0; levels < 5; levels++) {
   value = String.raw`(?:${STRING}|[-+.\w]+|\[(?:${value}(?:,|(?=\])))*\]|\{${fieldsOf(value)})`;
 }
-/** A whole line, with its newline. It takes a tenth of the time of parsing. */
+/** A whole line, with its newline. The expression takes a tenth of the time of parsing. */
 const USUAL = new RegExp(`${HEAD_PATTERN}${fieldsOf(value)}\n`, 'y');
 
 /** Returns whether a line is a whole JSON object that begins with `ts` and `id`. */

@@ -31,7 +31,7 @@ export async function verifyFile(file: string) {
     `${printable(file, Infinity)}: ${check.summary()}`,
     ...rest.map((text) => `  ${text}`),
   ];
-  return { isSound: broken === undefined && check.isSound, lines };
+  return { isValid: broken === undefined && check.isValid, lines };
 }
 
 const FRAGMENT = 'sealed fragment';
@@ -96,7 +96,7 @@ class FileCheck {
     this.#found.set(kind, found);
   }
 
-  get isSound(): boolean {
+  get isValid(): boolean {
     return [...this.#found.keys()].every((kind) => kind === FRAGMENT);
   }
 

@@ -47,13 +47,13 @@ function sentence({ field, message, received }: Issue): string {
  */
 function* faultsOf(value: unknown, part: SchemaPart, field: string): Generator<() => Issue> {
   const schema = part.wrapped ?? part;
-  let isSound = true;
+  let hasFault = false;
   for (const fault of faultsInside(value, schema, field)) {
-    isSound = false;
+    hasFault = true;
     yield fault;
   }
   // Conditions on a whole object or array count only if nothing inside it is wrong.
-  if (!isSound) return;
+  if (hasFault) return;
   const [issue] = v.safeParse(schema as unknown as v.GenericSchema, value, FIRST).issues ?? [];
   if (issue === undefined) return;
   yield () => issueOf(field, `must be ${withArticle(issue.message)}`, issue.message, value);

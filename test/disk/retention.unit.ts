@@ -58,8 +58,8 @@ it('retention removes one day of each kind per hour, with all files of that day,
   fs.renameSync(dir, `${dir}-away`);
   await pass(1);
   expect(log.lines.splice(0)).toStrictEqual([
-    expect.stringContaining("warn: Can't remove old files of views"),
-    expect.stringContaining("warn: Can't remove old files of refused"),
+    expect.stringContaining("warn: Can't remove old views-* files from"),
+    expect.stringContaining("warn: Can't remove old refused-* files from"),
   ]);
   fs.renameSync(`${dir}-away`, dir);
   may.remove = false;

@@ -83,7 +83,7 @@ interface NavigationEvent extends Event {
       .then(post, post);
 
   let send = (began = ld, { pid, template } = browser[key]!): void => {
-    ld = 0; // also if JSON can't express the view
+    ld = 0; // even if JSON can't express the view
     bodies.push(
       // Fields in the order of the stored line, so that the collector need not parse the view.
       JSON.stringify({

@@ -10,9 +10,9 @@
 // be stored nevertheless.
 //
 // While the stream is known to accept no views, the store refuses them immediately. Each second it
-// asks for the stream's state. A stream that looks sound may still acknowledge nothing: after 5
+// asks for the stream's state. A stream that looks healthy may still acknowledge nothing: after 5
 // seconds without an acknowledgement views are refused too. While views are refused and the stream
-// looks sound, the store sends a probe every second, a message that the stream must refuse. Once
+// looks healthy, the store sends a probe every second, a message that the stream must refuse. Once
 // the stream answers the probe, views are published again. A full stream gets views again when its
 // state shows space for the largest one.
 import type { StreamConfig, StreamInfo } from '@nats-io/jetstream';
