@@ -62,15 +62,31 @@ describe('explain', () => {
 
   it.each([
     [
+      'an unlisted id',
       { p: '9' },
       'https://a.example',
       /viewlog\.mjs activate 9 --data \S+ --origin https:\/\/a\.example$/m,
     ],
-    [{ p: '1000003' }, '', 'as if a page had sent it, add: --origin https://www.example.com\n'],
-    [{ p: '1000003' }, 'https://a;rm', / If this continues: .*viewlog\.mjs help trouble$/m],
-    [{ url: 'x' }, 'https://a.example', 'Correct the page "x".'],
-    [{ pn: 'x'.repeat(17_000) }, 'https://a.example', 'start viewlog with --max-view 32KiB.'],
-  ])('tells the operator what to do about %j from "%s"', async (part, origin, fix) => {
+    [
+      'a missing Origin',
+      { p: '1000003' },
+      '',
+      'as if a page had sent it, add: --origin https://www.example.com\n',
+    ],
+    [
+      'an origin that a shell would interpret',
+      { p: '1000003' },
+      'https://a;rm',
+      / If this continues: .*viewlog\.mjs help trouble$/m,
+    ],
+    ['a faulty page', { url: 'x' }, 'https://a.example', 'Correct the page "x".'],
+    [
+      'a view that is too large',
+      { pn: 'x'.repeat(17_000) },
+      'https://a.example',
+      'start viewlog with --max-view 32KiB.',
+    ],
+  ])('tells the operator what to do about %s', async (_, part, origin, fix) => {
     const args = origin === '' ? [] : ['--origin', origin];
     const { stdout } = await explain({ ...MINIMAL_VIEW, ...part }, ...args);
     expect(stdout).toMatch(fix);
@@ -101,12 +117,16 @@ describe('explain', () => {
 
 describe('the projects file', () => {
   it.each([
-    [[], undefined],
-    [['--origin', 'https://www.example.com'], 'https://www.example.com'],
-    [['--origin', 'https://*.example.com', '--origin', 'https://a.example'], 'https://a.example'],
+    ['any origin', [], undefined],
+    ['an origin', ['--origin', 'https://www.example.com'], 'https://www.example.com'],
+    [
+      'a pattern and an origin',
+      ['--origin', 'https://*.example.com', '--origin', 'https://a.example'],
+      'https://a.example',
+    ],
   ])(
     'gets a project from activate, which prints a script and a curl that work: %s',
-    async (origins, site) => {
+    async (_, origins, site) => {
       const data = dataDirectory({ projects: [] });
       const viewlog = await startViewlog({ data });
       const printed = async (...args: string[]) =>
@@ -164,15 +184,15 @@ describe('an unknown environment variable', () => {
 });
 
 it.each([
-  ['serve', '(default: 16KiB)'],
-  ['archive', 'tls://… (variable: VIEWLOG_ARCHIVE_FROM)'],
-  ['archive', 'wait below this much free disk'],
-  ['serve', 'refuse views below this much free disk'],
-  ['report', 'yesterday (variable: VIEWLOG_FROM_DAY)'],
-  ['doctor', 'which is stored (variable: none)'],
+  ['serve', '--max-view', '(default: 16KiB)'],
+  ['archive', '--from', 'tls://… (variable: VIEWLOG_ARCHIVE_FROM)'],
+  ['archive', '--min-free', 'wait below this much free disk'],
+  ['serve', '--min-free', 'refuse views below this much free disk'],
+  ['report', '--from', 'yesterday (variable: VIEWLOG_FROM_DAY)'],
+  ['doctor', '--project', 'which is stored (variable: none)'],
 ])(
-  "the help of %s describes an option in that command's words, and names its variable",
-  async (command, words) => {
+  "the help of %s describes %s in that command's words, and names its variable",
+  async (command, _, words) => {
     expect((await run(['help', command])).stdout).toContain(words);
   },
 );
@@ -184,14 +204,14 @@ it('the version names the commit that it was built from', async () => {
 });
 
 it.each([
-  ['serve', 'nats://user:secret@host'],
-  ['nats://user:secret@host'],
-  ['archive', 'nats://user:secret@host'],
-  ['activate', '1000001', '--origin=https://user:secret@host/path'],
-  ['replay', 'nats://user:secret@host', '--to=http://user:secret@host/path'],
-  ['example', 'nats://user:secret@host'],
-])('no message repeats a password from a misplaced address: %s %s', async (...args) => {
-  const { code, stdout, stderr } = await run(args);
+  'serve nats://user:secret@host',
+  'nats://user:secret@host',
+  'archive nats://user:secret@host',
+  'activate 1000001 --origin=https://user:secret@host/path',
+  'replay nats://user:secret@host --to=http://user:secret@host/path',
+  'example nats://user:secret@host',
+])('no message repeats a password from a misplaced address: viewlog %s', async (line) => {
+  const { code, stdout, stderr } = await run(line.split(' '));
   expect([code, stdout, stderr]).toStrictEqual([
     64,
     '',

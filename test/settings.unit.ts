@@ -176,7 +176,7 @@ describe('readArguments', () => {
     [['serve', 'x', '--zzz', '-h'], 'help', [], ['serve']],
     [['-v'], 'version', [], []],
     [['serve', '--version'], 'version', [], []],
-  ])('finds the command in %j: %s', (args, command, flags, operands) => {
+  ])('reads %j', (args, command, flags, operands) => {
     const line = readArguments(args);
     const given = line.flags.map(({ name, value }) => `${name}=${value}`);
     expect({ ...line, flags: given }).toStrictEqual({ command, flags, operands });

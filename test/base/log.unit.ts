@@ -2,9 +2,15 @@ import { expect, it } from 'vitest';
 import { createLog } from '../../src/base/log.ts';
 
 it.each([
-  ['text', false, ['1 begun', '2 warning: odd', '2 error: "broken"']],
-  ['text', true, ['1 <6>begun', '2 <4>odd', '2 <3>"broken"']],
+  ['text with words', 'text', false, ['1 begun', '2 warning: odd', '2 error: "broken"']],
   [
+    'text for the journal with priorities',
+    'text',
+    true,
+    ['1 <6>begun', '2 <4>odd', '2 <3>"broken"'],
+  ],
+  [
+    'JSON with a field, even for the journal',
     'json',
     true,
     [
@@ -13,7 +19,7 @@ it.each([
       '2 {"time":"1970-01-01T00:00:00.000Z","level":"error","message":"\\"broken\\""}',
     ],
   ],
-] as const)('the log as %s marks levels, for the journal: %s', (format, isJournal, expected) => {
+] as const)('the log marks levels in %s', (_, format, isJournal, expected) => {
   const lines: string[] = [];
   const writeLine = (fd: number, line: string): void => void lines.push(`${fd} ${line}`);
   const log = createLog(format, { writeLine, now: () => 0, isJournal: () => isJournal });

@@ -33,16 +33,22 @@ it.each([
   expect(echo(typed)).toBe(quoted);
 });
 
+const NAMES = ['orgreferer', 'ref', 'url', 'p', 'pn', 'maxViewsPerMinute'];
+
 it.each([
   ['orgReferer', 'orgreferer'],
   ['orgreferrer', 'orgreferer'],
   ['URL', 'url'],
   ['maxViewPerMinute', 'maxViewsPerMinute'],
-  ['x', undefined],
-  ['z'.repeat(100), undefined],
 ])('the nearest name to %s is %s', (word, name) => {
-  const names = ['orgreferer', 'ref', 'url', 'p', 'pn', 'maxViewsPerMinute'];
-  expect(nearest(word, names)).toBe(name);
+  expect(nearest(word, NAMES)).toBe(name);
+});
+
+it.each([
+  ['a single letter', 'x'],
+  ['a hundred letters', 'z'.repeat(100)],
+])('no name is near to %s', (_, word) => {
+  expect(nearest(word, NAMES)).toBeUndefined();
 });
 
 it('counts and sizes are written with their unit', () => {

@@ -12,9 +12,12 @@ const ADDRESS = 'https://views.example.com';
 const snippet = (...args: string[]) => run(['snippet', ...args], { data: dataDirectory() });
 
 describe('the script', () => {
-  it.each([[[]], [['--campaigns']]])(
-    'is one ASCII element on one line, printed with the hash that a policy needs: %s',
-    async (args) => {
+  it.each([
+    ['without an option', []],
+    ['with --campaigns', ['--campaigns']],
+  ])(
+    'is one ASCII element on one line, printed with the hash that a policy needs, %s',
+    async (_, args) => {
       const { code, stdout, stderr } = await snippet('1000001', '--url', ADDRESS, ...args);
       expect(code).toBe(0);
       expect(stdout).toMatch(/^[ -~]+\n$/);
@@ -65,14 +68,16 @@ it.each([
   ['https://example.com/stats/view', 'https://example.com/stats/view'],
   ['https://example.com/review', 'https://example.com/review/view'],
   ['http://[::1]:8080', 'http://[::1]:8080/view'],
-  ['views.example.com', undefined],
-  ['ftp://a', undefined],
-  ['https://u:p@a', undefined],
-  ['https://a/?b', undefined],
-  ['https://a b', undefined],
 ])('with --url %s, the address for views is %s', (text, url) => {
   expect(viewUrl.read(text)).toBe(url);
 });
+
+it.each(['views.example.com', 'ftp://a', 'https://u:p@a', 'https://a/?b', 'https://a b'])(
+  '--url %s is no address for views',
+  (text) => {
+    expect(viewUrl.read(text)).toBeUndefined();
+  },
+);
 
 it("snippet warns if pages on https can't send to the address", async () => {
   const { stderr } = await snippet('1000001', '--url', 'http://views.example.com');

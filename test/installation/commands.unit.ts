@@ -15,46 +15,66 @@ const flag = (text: string) => ({ text, from: 'flag' as const });
 const NAMELESS = { uid: 4711, gid: 4712, name: '#4711' };
 const REFUSED = 'refused-2026-01-31.ndjson';
 
-it.each<[text: string | undefined, command: string | undefined]>([
-  ['/srv/viewlog activate 7 --data /data', commands.activate(INSTALLATION, '7')],
+it.each<[what: string, text: string | undefined, command: string | undefined]>([
   [
+    'activate with the program and the data directory',
+    '/srv/viewlog activate 7 --data /data',
+    commands.activate(INSTALLATION, '7'),
+  ],
+  [
+    'quotes around what a shell would split or expand',
     `/usr/bin/node '/srv/my view.mjs' activate 7 --data /data --origin 'https://*.example'`,
     commands.activate(of({ program: ['/usr/bin/node', '/srv/my view.mjs'] }), '7', {
       origin: 'https://*.example',
     }),
   ],
-  ['sudo -u viewlog /srv/viewlog activate 7 --data /data', commands.activate(owned, '7')],
-  // `example` runs as an account that may read the last start and the projects file.
-  ['sudo -u viewlog /srv/viewlog example nginx --data /data', commands.example(owned, 'nginx')],
   [
+    "sudo -u before a command that writes the account's files",
+    'sudo -u viewlog /srv/viewlog activate 7 --data /data',
+    commands.activate(owned, '7'),
+  ],
+  // `example` runs as an account that may read the last start and the projects file.
+  [
+    "sudo -u before example, which reads the account's files",
+    'sudo -u viewlog /srv/viewlog example nginx --data /data',
+    commands.example(owned, 'nginx'),
+  ],
+  [
+    'runuser if root has no sudo',
     'runuser -u viewlog -- /srv/viewlog activate 7 --data /data',
     commands.activate({ ...owned, hasSudo: false }, '7'),
   ],
   [
+    'setpriv for an account without a name if root has no sudo',
     'setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog check --data /data',
     commands.check({ ...of({ owners: { data: NAMELESS } }), hasSudo: false }),
   ],
   // sudo and runuser know only accounts that have a name.
   [
+    'sudo setpriv for an account without a name',
     'sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog check --data /data',
     commands.check(of({ owners: { data: NAMELESS } })),
   ],
   [
+    'escapes for characters that a terminal would obey or hide',
     String.raw`/srv/viewlog activate 7 --data /data --name $'Jo\'s\x0a\xe2\x80\xaeb'`,
     commands.activate(INSTALLATION, '7', { name: "Jo's\n\u202eb" }),
   ],
   // With root's projects file and the service's data, each command runs as the owner of the files
   // that it writes.
   [
+    "activate without sudo -u for root's projects file",
     '/srv/viewlog activate 7 --data /data --projects /etc/p.json',
     commands.activate(of({ projects: '/etc/p.json', owners: { data: SERVICE } }), '7'),
   ],
   [
+    "replay as the service for the service's data",
     `sudo -u viewlog /srv/viewlog replay /data/${REFUSED} --data /data --projects /etc/p.json --to http://127.0.0.1:8080 --project 7`,
     commands.replay(of({ projects: '/etc/p.json', owners: { data: SERVICE } }), '7', [REFUSED]),
   ],
   // A stream has no data directory, and no lock that knows the address.
   [
+    'activate with the projects file and the port of a collector with a stream',
     '/srv/viewlog activate 7 --projects /etc/p.json --port 9000',
     commands.activate(
       of({ data: undefined, projects: '/etc/p.json', chosen: { port: flag('9000') } }),
@@ -62,16 +82,19 @@ it.each<[text: string | undefined, command: string | undefined]>([
     ),
   ],
   [
+    'explain with the view on its stdin',
     String.raw`printf %s '{"pn":"it'\''s"}' | sudo -u viewlog /srv/viewlog explain --data /data --max-view 32KiB`,
     commands.explain({ ...owned, chosen: { 'max-view': flag('32KiB') } }, '{"pn":"it\'s"}'),
   ],
   [
+    "doctor with the status token's file",
     '/srv/viewlog doctor --data /data --status-token-file /t --url https://a.example',
     commands.doctor(of({ chosen: { 'status-token-file': flag('/t') } }), {
       url: 'https://a.example',
     }),
   ],
   [
+    'serve with the chosen options, of which one is changed',
     'sudo -u viewlog /srv/viewlog serve --data /data --port 9000 --status off --min-free 1MiB',
     commands.start(
       { ...owned, chosen: { port: flag('9000'), status: flag('off'), 'min-free': flag('64MiB') } },
@@ -79,39 +102,61 @@ it.each<[text: string | undefined, command: string | undefined]>([
     ),
   ],
   [
+    'archive with the address of its stream',
     '/srv/viewlog archive --data /data --from nats://n:4222',
     commands.start(
       of({ role: 'archive', projects: undefined, chosen: { from: flag('nats://n:4222') } }),
     ),
   ],
-  [undefined, commands.start(of({ data: undefined }))],
-  ['sudo -u viewlog chmod u+rw /data/v', commands.grant(SERVICE, ['/data/v'], SERVICE, 'rw')],
   [
+    'no serve if the address of the stream is a secret',
+    undefined,
+    commands.start(of({ data: undefined })),
+  ],
+  [
+    'chmod by the account for its own file',
+    'sudo -u viewlog chmod u+rw /data/v',
+    commands.grant(SERVICE, ['/data/v'], SERVICE, 'rw'),
+  ],
+  [
+    "chgrp and chmod by root for root's file",
     'sudo chgrp 4712 /data/v && sudo chmod g+rw /data/v',
     commands.grant(NAMELESS, ['/data/v'], { uid: 0 }, 'rw'),
   ],
   [
+    'chown for a directory that goes back to its account',
     "chown -R 4711:4712 '/my data'",
     commands.giveBack(of({ data: '/my data', hasSudo: false }), NAMELESS),
   ],
   [
+    "install for a data directory of the projects file's account",
     'sudo install -d -o 4711 -g 4712 -m 750 /data',
     commands.create(of({ owners: { projects: NAMELESS } })),
   ],
   // Root's projects file names no account.
   [
+    'useradd and install if only root owns anything',
     'id viewlog || useradd --system --user-group --shell /usr/sbin/nologin viewlog && install -d -o viewlog -g viewlog -m 750 /data',
     commands.create(of({ owners: { projects: { uid: 0, gid: 0, name: 'root' } }, hasSudo: false })),
   ],
-  ["sudo -u viewlog rm '/data/a b'", commands.remove(owned, ['a b'])],
-  ['sudo -u viewlog ls -lh /data', commands.list(owned)],
   [
+    'rm with quotes around an odd name',
+    "sudo -u viewlog rm '/data/a b'",
+    commands.remove(owned, ['a b']),
+  ],
+  ['ls of the data directory', 'sudo -u viewlog ls -lh /data', commands.list(owned)],
+  [
+    'snippet with its address',
     'sudo -u viewlog /srv/viewlog snippet 7 --data /data --url https://a.example',
     commands.snippet(owned, '7', 'https://a.example'),
   ],
-  ['sudo systemctl restart viewlog.service', commands.restart(of({ unit: 'viewlog.service' }))],
-  [undefined, commands.restart(INSTALLATION)],
-])('viewlog prints the command: %s', (text, command) => {
+  [
+    'systemctl restart for a unit',
+    'sudo systemctl restart viewlog.service',
+    commands.restart(of({ unit: 'viewlog.service' })),
+  ],
+  ['no restart without a unit', undefined, commands.restart(INSTALLATION)],
+])('viewlog prints %s', (_, text, command) => {
   expect(command).toBe(text);
 });
 

@@ -120,8 +120,8 @@ const activated = (id: string, isListed: boolean) => async (place: Place) => {
   if (isListed) edit(place, '"name"', '"active": false, "name"');
   await place.starts();
   for (let i = 0; i < 3; i++) expect(await place.send({ p: id })).toBe(403);
-  const told = await place.pageThatSays(/project not activated|Unlisted ids that send views:/);
-  const command = commandBelow(told, /activate the project if the site is yours/);
+  const said = await place.pageThatSays(/project not activated|Unlisted ids that send views:/);
+  const command = commandBelow(said, /activate the project if the site is yours/);
   await edits(place, command);
   await accepted(place, { p: id });
   if (isListed) await isFixed(place);
@@ -129,7 +129,10 @@ const activated = (id: string, isListed: boolean) => async (place: Place) => {
 };
 
 /** Expects the page to show within a minute that views arrive, and whether a problem is fixed. */
-export async function isWell(place: Place, { unfixed }: Pick<Fault, 'unfixed'>): Promise<void> {
+export async function expectHealthy(
+  place: Place,
+  { unfixed }: Pick<Fault, 'unfixed'>,
+): Promise<void> {
   const { findings, text } = await place.doctor(...statusOf(place));
   expect(findings.filter(({ state }) => state === 'error')).toStrictEqual([]);
   expect(text).not.toContain('Nothing answers');
@@ -155,8 +158,8 @@ const isFixed = (place: Place): Promise<string> => place.pageThatSays(/: fixed, 
 /** Sends the refused views again with the page's command, and expects the page to say so. */
 async function replayed(place: Place): Promise<void> {
   if (place.plan.store === 'stream') return;
-  const told = await place.pageThatSays(/To send (?:it|them) again:/);
-  const text = await works(place, commandBelow(told, /To send (?:it|them) again:/));
+  const said = await place.pageThatSays(/To send (?:it|them) again:/);
+  const text = await works(place, commandBelow(said, /To send (?:it|them) again:/));
   const count = commandIn(text, /(\d+) sent$/m);
   await place.pageThatSays(new RegExp(`${count} .*sent again`));
 }
@@ -166,9 +169,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     unfixed: NOT_RUNNING,
     async happen(place) {
       fs.rmSync(place.projects);
-      const told = await place.failsToStart(78);
-      expect(told).toContain(`projects file "${place.projects}": it doesn't exist`);
-      const command = commandIn(told, /create it: (.*)/).replace('activate ID', 'activate 1');
+      const said = await place.failsToStart(78);
+      expect(said).toContain(`projects file "${place.projects}": it doesn't exist`);
+      const command = commandIn(said, /create it: (.*)/).replace('activate ID', 'activate 1');
       await works(place, command);
       await place.starts();
       await accepted(place);
@@ -241,8 +244,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       expect((await place.viewlog(['check', ...place.files])).text).toContain('2 projects');
       take();
       if (place.hasPage) {
-        const told = await place.pageThatSays(/^The projects file is unreadable\n/);
-        const grants = commandBelow(told, /To correct this, let .* read it:/);
+        const said = await place.pageThatSays(/^The projects file is unreadable\n/);
+        const grants = commandBelow(said, /To correct this, let .* read it:/);
         await works(place, grants, [place.projects], asRoot(place));
         await place.pageThatSays(/^(?!.*permission denied)/s);
         take();
@@ -273,8 +276,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       ]);
       expect(text).not.toMatch(/chown|chgrp|chmod/);
       // For a user with fewer rights, the doctor reports no error either.
-      const stranger = accountOf(place.plan.account === 'service' ? 'person' : 'service');
-      const denied = await place.viewlog(['doctor', ...place.files], stranger);
+      const otherUser = accountOf(place.plan.account === 'service' ? 'person' : 'service');
+      const denied = await place.viewlog(['doctor', ...place.files], otherUser);
       expect([denied.code, denied.text]).toStrictEqual([0, expect.not.stringMatching(/^error/m)]);
       const command = commandIn(denied.text.replaceAll(/\n +/g, ' '), /Run it as [^:]+: (.*)/);
       expect(await works(place, command, [], asRoot(place))).toContain(place.address);
@@ -323,17 +326,17 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         paths.splice(0, Infinity, data, ...fs.readdirSync(data).map((name) => join(data, name)));
         for (const path of paths) fs.lchownSync(path, 0, 0);
       };
-      const giveBack = async (told: string): Promise<void> => {
-        const command = commandIn(told.replaceAll(/\n +/g, ' '), /to write there: (.*)/);
+      const giveBack = async (said: string): Promise<void> => {
+        const command = commandIn(said.replaceAll(/\n +/g, ' '), /to write there: (.*)/);
         await works(place, command, paths, asRoot(place));
         expect(paths.map((path) => fs.lstatSync(path).uid)).not.toContain(0);
       };
       takeOver();
       if (place.hasPage) {
-        const told = await place.pageThatSays(/^The data directory belongs to root/m);
-        const notice = told.split('\n\n')[1]!;
+        const said = await place.pageThatSays(/^The data directory belongs to root/m);
+        const notice = said.split('\n\n')[1]!;
         expect(notice).toMatch(/^The data directory belongs to root/);
-        expect(told).not.toMatch(/projects file|move the file/);
+        expect(said).not.toMatch(/projects file|move the file/);
         await giveBack(notice);
         await place.pageThatSays(/^(?![^]*The data directory belongs)/);
       }
@@ -355,9 +358,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     async happen(place) {
       place.write(viewsOf(place), '', 0o440);
       const log = /Can't open ".*views-.*" for writing: .*; run(?: as root)?: (.*)/;
-      const told = await place.failsToStart(73);
+      const said = await place.failsToStart(73);
       const fix = await stopsStart(place, 73, log, 'permissions', /doesn't start\. (.*)/);
-      expect(commandIn(told, log)).toBe(fix);
+      expect(commandIn(said, log)).toBe(fix);
       await works(place, fix, [viewsOf(place)]);
       expect(rights(viewsOf(place))).toBe(`${place.account.uid}:${place.account.gid} 640`);
       await place.starts();
@@ -398,13 +401,13 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.starts();
       await accepted(place);
       if (!place.hasPage) return;
-      const told = await place.pageThatSays(/^viewlog can't use 1 file of refused views:/m);
+      const said = await place.pageThatSays(/^viewlog can't use 1 file of refused views:/m);
       const replay = ['replay', refused, ...place.files, '--to', place.address];
       commandIn(
         (await place.viewlog(replay)).text,
         /permission denied; run(?: as root)?: (.*chmod g\+rw .*)/,
       );
-      const opens = commandBelow(told, /To give viewlog read and write access:/);
+      const opens = commandBelow(said, /To give viewlog read and write access:/);
       await works(place, opens, [refused], asRoot(place));
       await place.pageThatSays(/^(?![^]*can't use)/);
     },
@@ -450,9 +453,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     },
     async happen(place) {
       const old = await place.starts();
-      const told = await place.failsToStart(73);
-      expect(told).toMatch(/: process \d+, viewlog \d[^,]*, running since 20\S+, at http/);
-      await works(place, commandIn(told, /or end it: (.*)/));
+      const said = await place.failsToStart(73);
+      expect(said).toMatch(/: process \d+, viewlog \d[^,]*, running since 20\S+, at http/);
+      await works(place, commandIn(said, /or end it: (.*)/));
       await expect.poll(() => old.code, { timeout: 20_000 }).toBeDefined();
       await place.starts();
     },
@@ -464,9 +467,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const other = createServer((_, answer) => void answer.end()).listen(place.port, place.host);
       onTestFinished(() => void other.close());
       expect(await place.failsToStart(69)).toContain(`${place.host}:${place.port}`);
-      const told = await place.finding('collector', ...place.flags);
-      expect(told).toMatch(/^error: Another program listens at/);
-      const { text } = await place.paste(commandIn(told, /another address: (.*)/), asRoot(place));
+      const said = await place.finding('collector', ...place.flags);
+      expect(said).toMatch(/^error: Another program listens at/);
+      const { text } = await place.paste(commandIn(said, /another address: (.*)/), asRoot(place));
       expect(text).toContain(`pid=${process.pid}`);
       other.close();
       other.closeAllConnections();
@@ -481,8 +484,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.starts();
       const origin = 'https://b.example';
       for (let i = 0; i < 3; i++) expect(await place.send({}, origin)).toBe(403);
-      const told = await place.pageThatSays(/^Aurora: all 3 views .*began at/m);
-      const add = commandBelow(told, /sites, add it/);
+      const said = await place.pageThatSays(/^Aurora: all 3 views .*began at/m);
+      const add = commandBelow(said, /sites, add it/);
       if (place.plan.account === 'service' && place.plan.projects === 'inside') {
         // Root takes the file, and lets viewlog read it: from now on, only root can edit it.
         fs.chownSync(place.projects, 0, place.account.gid);
@@ -504,8 +507,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.starts();
       await place.send();
       for (let i = 0; i < 2; i++) expect(await place.send({ p: 1 })).toBe(422);
-      const told = await place.pageThatSays(/p must be a string/);
-      const { code, text } = await paste(place, commandBelow(told, /To explain the latest view:/));
+      const said = await place.pageThatSays(/p must be a string/);
+      const { code, text } = await paste(place, commandBelow(said, /To explain the latest view:/));
       expect([code, text]).toStrictEqual([65, expect.stringMatching(/422 invalid-view[^]*p must/)]);
     },
   },
@@ -520,10 +523,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const lost = await place.pageThatSays(/not found \(There is nothing at \/sub\/view\)/);
       await works(place, commandBelow(lost, /a proxy changes the path:/));
       for (let i = 0; i < 3; i++) await sendHalf(place);
-      const told = await place.pageThatSays(/^Requests without a project/m);
-      expect(told).toMatch(/ended after 9 bytes[^]*nginx: client_max_body_size 80k/);
+      const said = await place.pageThatSays(/^Requests without a project/m);
+      expect(said).toMatch(/ended after 9 bytes[^]*nginx: client_max_body_size 80k/);
       const command = commandBelow(
-        told,
+        said,
         /replace the address after --url with the one that your pages post to:/,
       );
       const url = command.replace(/https:\/\/views\.example\.com/, place.address);
@@ -542,9 +545,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const kept = join(place.data, `refused-${today}.ndjson`);
       for (const path of [...old, kept]) place.write(path, '');
       await place.starts();
-      const told = await place.finding('overdue files');
-      expect(told).toContain('viewlog should have removed 2 files');
-      await works(place, commandBelow(told, /remove the oldest now:/), old);
+      const said = await place.finding('overdue files');
+      expect(said).toContain('viewlog should have removed 2 files');
+      await works(place, commandBelow(said, /remove the oldest now:/), old);
       expect([...old, kept].filter((path) => fs.existsSync(path))).toStrictEqual([kept]);
       expect(await place.finding('overdue files')).toBe('');
     },
@@ -560,9 +563,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       for (let i = 0; i < 12; i++) expect(await place.send()).toBe(i < 5 ? 201 : 429);
       await early.stop();
       await place.starts();
-      const told = await place.pageThatSays(/Its limit is 5 views per minute, and \d+ were sent/);
-      await edits(place, commandBelow(told, /raise the limit to twice that/));
-      await isWell(place, {});
+      const said = await place.pageThatSays(/Its limit is 5 views per minute, and \d+ were sent/);
+      await edits(place, commandBelow(said, /raise the limit to twice that/));
+      await expectHealthy(place, {});
       for (let i = 0; i < 6; i++) expect(await place.send()).toBe(201);
     },
   },
@@ -572,7 +575,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       place.options['min-free'] = '900TiB';
       const first = await place.starts();
       expect(await place.send()).toBe(503);
-      const told = await place.pageThatSays(/^Every view is refused: /);
+      const said = await place.pageThatSays(/^Every view is refused: /);
       expect((await place.doctor()).findings[0]).toMatchObject({
         state: 'error',
         check: 'free space',
@@ -580,8 +583,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const [by, option] = place.hasVariables
         ? ['VIEWLOG_MIN_FREE', 'VIEWLOG_MIN_FREE=']
         : ['the flag', '--min-free '];
-      expect(told).toContain(`(set by ${by})`);
-      place.options['min-free'] = commandIn(told, new RegExp(`viewlog with ${option}(\\d+MiB)`));
+      expect(said).toContain(`(set by ${by})`);
+      place.options['min-free'] = commandIn(said, new RegExp(`viewlog with ${option}(\\d+MiB)`));
       await first.stop();
       await place.starts();
       expect(await place.send()).toBe(201);
@@ -600,9 +603,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       place.write(old, 'x'.repeat(7 * 2 ** 20));
       await place.starts();
       expect(await place.send()).toBe(503);
-      const told = await place.pageThatSays(/^Every view is refused: /);
-      expect(told).toMatch(/ are free, and viewlog needs .* more\. Delete views-/);
-      expect(await works(place, commandBelow(told, /then accepts views again/))).toContain(
+      const said = await place.pageThatSays(/^Every view is refused: /);
+      expect(said).toMatch(/ are free, and viewlog needs .* more\. Delete views-/);
+      expect(await works(place, commandBelow(said, /then accepts views again/))).toContain(
         'views-2026-01-01',
       );
       fs.rmSync(old);
@@ -707,8 +710,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     only: { store: ['disk'] },
     async happen(place) {
       await place.starts();
-      const told = await place.finding('settings', '--max-view', '32KiB');
-      expect(told).toContain('runs with --max-view 16KiB, not 32KiB');
+      const said = await place.finding('settings', '--max-view', '32KiB');
+      expect(said).toContain('runs with --max-view 16KiB, not 32KiB');
     },
   },
   'views are too large': {
@@ -716,8 +719,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     async happen(place) {
       const first = await place.starts();
       expect(await place.send({ pn: 'x'.repeat(20_000) })).toBe(413);
-      const told = await place.pageThatSays(/start viewlog with --max-view/);
-      place.options['max-view'] = commandIn(told, /start viewlog with --max-view (\d+KiB)\./);
+      const said = await place.pageThatSays(/start viewlog with --max-view/);
+      place.options['max-view'] = commandIn(said, /start viewlog with --max-view (\d+KiB)\./);
       await first.stop();
       await place.starts();
       expect(await place.send({ pn: 'x'.repeat(20_000) })).toBe(201);
@@ -752,9 +755,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       edit(place, '"name"', '"active": false, "name"');
       await place.starts();
       expect(await place.send()).toBe(403);
-      const told = await place.finding('projects file', ...statusOf(place));
-      expect(told).toMatch(/^warning: .*every view is refused/);
-      await edits(place, told.replace(/^.*every view is refused\. /, ''));
+      const said = await place.finding('projects file', ...statusOf(place));
+      expect(said).toMatch(/^warning: .*every view is refused/);
+      await edits(place, said.replace(/^.*every view is refused\. /, ''));
       await accepted(place);
       expect(await place.finding('projects file', ...statusOf(place))).toMatch(/^ok: /);
     },
@@ -771,8 +774,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     async happen(place) {
       const old = await place.starts();
       old.signal('SIGSTOP');
-      const told = await place.failsToStart(73);
-      const find = commandIn(told, /find it with: (.*)/);
+      const said = await place.failsToStart(73);
+      const find = commandIn(said, /find it with: (.*)/);
       const { text } = await place.paste(find, asRoot(place));
       expect(text).toMatch(/viewlog\.lock.*pid=\d+/);
       expect(await place.finding('lock')).toContain(`end it if it hangs: ${find}`);
@@ -784,9 +787,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     only: { role: ['collector', 'archive'], store: ['disk'], address: ['flags', 'variables'] },
     async happen(place) {
       await (await place.starts()).stop();
-      const told = await place.finding('collector');
+      const said = await place.finding('collector');
       const listens = place.plan.role === 'archive' ? /archiving "/ : /listening on/;
-      const ran = await paste(place, commandIn(told, /Start it: (.*)/), [], { words: listens });
+      const ran = await paste(place, commandIn(said, /Start it: (.*)/), [], { words: listens });
       expect(ran.text).toMatch(listens);
       if (place.plan.role === 'collector') expect(ran.text).toContain(place.address);
       await ran.stop();

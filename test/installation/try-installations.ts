@@ -1,6 +1,6 @@
 import { Random } from '../simulation/random.ts';
 import { Place, planOf } from '../support/installations.ts';
-import { FAULTS, isWell } from './faults.ts';
+import { FAULTS, expectHealthy } from './faults.ts';
 
 /** The number of faults that happen at the same time, each to a separate installation. */
 const AT_ONCE = 4;
@@ -20,7 +20,7 @@ export async function tryInstallations(seed: number): Promise<void> {
     try {
       const place = await Place.create(plan);
       await fault.happen(place);
-      await isWell(place, fault);
+      await expectHealthy(place, fault);
     } catch (error) {
       const cause = error instanceof Error ? error.message : String(error);
       throw new Error(`${name}, ${JSON.stringify(plan)}\n${cause}`, { cause: error });

@@ -34,13 +34,14 @@ it("a login signs the server's nonce as the NATS client does, with the current f
   expect(login('nonce')).toStrictEqual(expected());
 });
 
+const NO_LOGIN = "it doesn't contain a JWT and a seed";
 it.each([
-  ['', "it doesn't contain a JWT and a seed"],
-  ['s3cret', "it doesn't contain a JWT and a seed"],
-  [fileOf(newSeed().slice(0, -1)), "it doesn't contain a JWT and a seed"],
-  [fileOf(newSeed()).replace(JWT, 's3cret'), "it doesn't contain a JWT and a seed"],
-  [undefined, 'ENOENT: no such file or directory'],
-])('an unusable credentials file causes an error that quotes none of its content', (text, why) => {
+  ['is empty', '', NO_LOGIN],
+  ['has neither JWT nor seed', 's3cret', NO_LOGIN],
+  ['has a seed that is cut off', fileOf(newSeed().slice(0, -1)), NO_LOGIN],
+  ['has no JWT', fileOf(newSeed()).replace(JWT, 's3cret'), NO_LOGIN],
+  ["doesn't exist", undefined, 'ENOENT: no such file or directory'],
+])('a credentials file that %s causes an error that quotes none of its content', (_, text, why) => {
   const path = join(tempDir(), 'viewlog.creds');
   if (text !== undefined) writeFileSync(path, text);
   const message = `Can't use NATS credentials file "${path}": ${why}`;

@@ -25,51 +25,99 @@ const CONFIG = {
 const NEEDS = { replicas: undefined, viewBytesMax: 16_384, payloadMax: 1_048_576 };
 
 describe('the stream of views', () => {
-  it.each<[object, RegExp | undefined]>([
-    ...['views.>', 'views.*', '>', '*.>', '*.*'].map((subject): [object, undefined] => [
-      { subjects: ['other', subject] },
-      undefined,
-    ]),
-    [{ subjects: ['views', 'views.1', 'views.*.x', '*', 'view.>'] }, /include views\.<project>/],
-    [{ subjects: undefined }, /don't include/],
-    [{ storage: 'memory' }, /in memory/],
-    [{ retention: 'workqueue' }, /drops messages that were read/],
-    [{ retention: 'interest' }, /drops messages that were read/],
-    [{ no_ack: true }, /acknowledges nothing/],
-    [{ sealed: true }, /sealed/],
-  ])('with %j has the fault %s', (change, fault) => {
-    const found = configFault({ ...CONFIG, ...change });
-    if (fault === undefined) expect(found).toBeUndefined();
-    else expect(found).toMatch(fault);
+  it.each(['views.>', 'views.*', '>', '*.>', '*.*'])('may have the subject %s', (subject) => {
+    expect(configFault({ ...CONFIG, subjects: ['other', subject] })).toBeUndefined();
   });
 
-  it.each<[object, string[]]>([
-    [{ discard: 'old', max_bytes: 100_000 }, ['max_bytes']],
-    [{ discard: 'old', max_msgs: 1 }, ['max_msgs']],
-    [{ max_age: 1 }, ['max_age']],
-    [{ max_msgs_per_subject: 1 }, ['max_msgs_per_subject']],
-    [{ discard: 'old' }, []],
-    [{ max_bytes: 100_000, max_msgs: 1 }, []],
-  ])('with %j drops old views at %j', (change, limits) => {
+  it.each<[what: string, change: object, fault: RegExp]>([
+    [
+      'no subject for all projects',
+      { subjects: ['views', 'views.1', 'views.*.x', '*', 'view.>'] },
+      /include views\.<project>/,
+    ],
+    ['no subjects', { subjects: undefined }, /don't include/],
+    ['storage in memory', { storage: 'memory' }, /in memory/],
+    ['the retention of a work queue', { retention: 'workqueue' }, /drops messages that were read/],
+    ['the retention by interest', { retention: 'interest' }, /drops messages that were read/],
+    ['no acknowledgements', { no_ack: true }, /acknowledges nothing/],
+    ['a seal', { sealed: true }, /sealed/],
+  ])("can't have %s", (_, change, fault) => {
+    expect(configFault({ ...CONFIG, ...change })).toMatch(fault);
+  });
+
+  it.each<[what: string, change: object, limit: string]>([
+    ['a limit on bytes that discards old views', { discard: 'old', max_bytes: 1e5 }, 'max_bytes'],
+    ['a limit on messages that discards old views', { discard: 'old', max_msgs: 1 }, 'max_msgs'],
+    ['a maximum age', { max_age: 1 }, 'max_age'],
+    ['a limit per project', { max_msgs_per_subject: 1 }, 'max_msgs_per_subject'],
+  ])('causes a warning that it drops old views with %s', (_, change, limit) => {
     const warnings = configWarnings({ config: { ...CONFIG, ...change } }, NEEDS);
-    expect(warnings).toStrictEqual(
-      limits.map((limit) => `Stream VIEWS drops its oldest views at a limit (${limit})`),
-    );
+    expect(warnings).toStrictEqual([`Stream VIEWS drops its oldest views at a limit (${limit})`]);
   });
 
-  it.each<[object, object, object | undefined, RegExp | undefined]>([
-    [{}, { replicas: 1 }, undefined, /is stored on 3 servers, not --nats-replicas 1/],
-    [{ num_replicas: 1 }, {}, { name: 'c' }, /on 1 server of cluster "c"; .* --replicas 3$/],
-    [{ num_replicas: 1 }, {}, {}, undefined],
-    [{ num_replicas: 1 }, {}, undefined, undefined],
-    [{ num_replicas: 1 }, { replicas: 1 }, { name: 'c' }, undefined],
-    [{}, {}, { name: 'c' }, undefined],
-    [{ max_msgs_per_subject: 7, discard_new_per_subject: true }, {}, {}, /views beyond 7 views/],
-    [{ max_msg_size: 16_511 }, {}, {}, /messages of at most .* \(max_msg_size\), too little/],
-    [{ max_bytes: 16_511 }, {}, {}, /holds at most .* \(max_bytes\), too little/],
-    [{}, { payloadMax: 16_511 }, {}, /messages of at most .* \(max_payload\), too little/],
-    [{ max_msg_size: 16_512, max_bytes: 16_512 }, { payloadMax: 16_512 }, {}, undefined],
-  ])('with %j, needs %j and cluster %j, gets the warning %s', (change, needs, cluster, text) => {
+  it.each<[what: string, change: object]>([
+    ['that it would discard at limits that it lacks', { discard: 'old' }],
+    ['at limits that refuse new ones', { max_bytes: 100_000, max_msgs: 1 }],
+  ])('causes no warning about old views %s', (_, change) => {
+    expect(configWarnings({ config: { ...CONFIG, ...change } }, NEEDS)).toStrictEqual([]);
+  });
+
+  const CLUSTER = { name: 'c' };
+  it.each<[what: string, object, object, object | undefined, RegExp | undefined]>([
+    [
+      'more replicas than --nats-replicas',
+      {},
+      { replicas: 1 },
+      undefined,
+      /is stored on 3 servers, not --nats-replicas 1/,
+    ],
+    [
+      'a single replica in a named cluster',
+      { num_replicas: 1 },
+      {},
+      CLUSTER,
+      /on 1 server of cluster "c"; .* --replicas 3$/,
+    ],
+    ['a single replica in a nameless cluster', { num_replicas: 1 }, {}, {}, undefined],
+    ['a single replica without a cluster', { num_replicas: 1 }, {}, undefined, undefined],
+    ['the single replica asked for', { num_replicas: 1 }, { replicas: 1 }, CLUSTER, undefined],
+    ['three replicas', {}, {}, CLUSTER, undefined],
+    [
+      'a limit per project that refuses new views',
+      { max_msgs_per_subject: 7, discard_new_per_subject: true },
+      {},
+      {},
+      /views beyond 7 views/,
+    ],
+    [
+      'messages one byte too small for a view',
+      { max_msg_size: 16_511 },
+      {},
+      {},
+      /messages of at most .* \(max_msg_size\), too little/,
+    ],
+    [
+      'a size one byte too small for a view',
+      { max_bytes: 16_511 },
+      {},
+      {},
+      /holds at most .* \(max_bytes\), too little/,
+    ],
+    [
+      'servers whose messages are one byte too small for a view',
+      {},
+      { payloadMax: 16_511 },
+      {},
+      /messages of at most .* \(max_payload\), too little/,
+    ],
+    [
+      'limits just large enough for a view',
+      { max_msg_size: 16_512, max_bytes: 16_512 },
+      { payloadMax: 16_512 },
+      {},
+      undefined,
+    ],
+  ])('is compared with what views need: %s', (_, change, needs, cluster, text) => {
     const info = { config: { ...CONFIG, ...change }, ...(cluster && { cluster }) } as StreamInfo;
     const [warning, ...others] = configWarnings(info, { ...NEEDS, ...needs });
     expect(others).toStrictEqual([]);
@@ -79,28 +127,34 @@ describe('the stream of views', () => {
     expect(limitFault(info.config, { ...NEEDS, ...needs })).toBe(isTooSmall ? warning : undefined);
   });
 
-  it.each<[object, object, boolean]>([
-    [{}, { bytes: 1e9, messages: 1e9 }, true],
-    [{ max_bytes: 20_000 }, { bytes: 3_488, messages: 1 }, true],
-    [{ max_bytes: 20_000 }, { bytes: 3_489, messages: 1 }, false],
-    [{ max_msgs: 3 }, { bytes: 1, messages: 2 }, true],
-    [{ max_msgs: 3 }, { bytes: 1, messages: 3 }, false],
-    [{ max_msgs: 3, discard: 'old' }, { bytes: 1, messages: 3 }, true],
-  ])('with %j and %j has space for the largest view: %s', (change, state, hasRoom) => {
+  it.each<[what: string, object, object, boolean]>([
+    ['has space without limits', {}, { bytes: 1e9, messages: 1e9 }, true],
+    ['has space for a view in bytes', { max_bytes: 20_000 }, { bytes: 3_488, messages: 1 }, true],
+    ['lacks one byte for a view', { max_bytes: 20_000 }, { bytes: 3_489, messages: 1 }, false],
+    ['has space for a last message', { max_msgs: 3 }, { bytes: 1, messages: 2 }, true],
+    ['has all its messages', { max_msgs: 3 }, { bytes: 1, messages: 3 }, false],
+    ['discards old messages', { max_msgs: 3, discard: 'old' }, { bytes: 1, messages: 3 }, true],
+  ])('is judged by whether it can store the largest view: it %s', (_, change, state, hasRoom) => {
     const info = { config: { ...CONFIG, ...change }, state } as unknown as StreamInfo;
     expect(hasRoomFor(info, 16_384)).toBe(hasRoom);
   });
 });
 
-it.each<[object[] | undefined, string[], string | undefined]>([
-  [undefined, [], undefined],
-  [[{}, {}], [], undefined],
-  [[{}, { current: false }], ['c'], undefined],
-  [[{}, { offline: true }], ['c'], undefined],
-  [[{}, { active: 6e9 }], ['c'], undefined],
-  [[{ offline: true }, { current: false }], ['b', 'c'], 'the stream has no quorum'],
-  [[{ offline: true }], ['b'], 'the stream has no quorum'],
-])('with the followers %j, %j lag behind, and the fault is %s', (followers, lagging, fault) => {
+const NO_QUORUM = 'the stream has no quorum';
+it.each<[what: string, object[] | undefined, lagging: string[], fault: string | undefined]>([
+  ['no followers', undefined, [], undefined],
+  ['two current followers', [{}, {}], [], undefined],
+  ["one of two followers that isn't current", [{}, { current: false }], ['c'], undefined],
+  ['one of two followers offline', [{}, { offline: true }], ['c'], undefined],
+  ['one of two followers silent for 6 s', [{}, { active: 6e9 }], ['c'], undefined],
+  [
+    'one follower offline and the other behind',
+    [{ offline: true }, { current: false }],
+    ['b', 'c'],
+    NO_QUORUM,
+  ],
+  ['its only follower offline', [{ offline: true }], ['b'], NO_QUORUM],
+])('the servers of a stream are judged with %s', (_, followers, lagging, fault) => {
   const replicas = followers?.map((change, i) => {
     return { name: 'bc'[i]!, current: true, offline: false, active: 1e9, lag: 0, ...change };
   });

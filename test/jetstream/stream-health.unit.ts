@@ -22,7 +22,7 @@ const refused = (at: number, scope?: 'view' | 'space'): At => [
   { type: 'failed', failure: { kind: 'refused', ...(scope && { scope }) } },
 ];
 const probed = (at: number, askedAt = at): At => [at, { type: 'probed', askedMs: askedAt * 1000 }];
-const sound = (at: number, hasRoom = true, askedAt = at): At => [
+const healthy = (at: number, hasRoom = true, askedAt = at): At => [
   at,
   { type: 'inspected', askedMs: askedAt * 1000, fault: undefined, hasRoom },
 ];
@@ -38,12 +38,12 @@ const DISCONNECTED = 'there is no connection to the cluster';
 const FULL = 'the stream is full';
 const REFUSING = "the stream doesn't accept the view";
 
-it.each<[string, string | undefined, At[]]>([
+const ROWS: [what: string, reason: string | undefined, events: At[]][] = [
   ['no event', undefined, []],
   ['no answer, soon after an answer', undefined, [acknowledged(1), timeout(5.9)]],
   ['five seconds without an acknowledgement', SILENT, [acknowledged(1), timeout(6)]],
-  ['silence, even if the stream looks sound', SILENT, [timeout(6), sound(7), sound(8)]],
-  ['silence and then the answer to a probe', undefined, [timeout(6), sound(7), probed(7)]],
+  ['silence, even if the stream looks healthy', SILENT, [timeout(6), healthy(7), healthy(8)]],
+  ['silence and then the answer to a probe', undefined, [timeout(6), healthy(7), probed(7)]],
   ['silence and then an acknowledgement', undefined, [timeout(6), acknowledged(7)]],
   ['silence and the answer to a probe sent before', SILENT, [timeout(6), probed(7, 5)]],
   ['a lost connection', DISCONNECTED, [acknowledged(1), lost(60)]],
@@ -61,37 +61,48 @@ it.each<[string, string | undefined, At[]]>([
   [
     'no answer, and then answers to a question and a probe',
     undefined,
-    [unanswered(6), sound(7), probed(7)],
+    [unanswered(6), healthy(7), probed(7)],
   ],
-  ['no answer, and then only that the stream looks sound', UNANSWERED, [unanswered(6), sound(7)]],
+  [
+    'no answer, and then only that the stream looks healthy',
+    UNANSWERED,
+    [unanswered(6), healthy(7)],
+  ],
   ['a stream that is gone', GONE, [down(1)]],
   [
     'a stream that was gone, and then the answer to a probe',
     undefined,
-    [down(1), sound(2), probed(2)],
+    [down(1), healthy(2), probed(2)],
   ],
   ['an acknowledgement newer than the question', undefined, [acknowledged(2), down(3, 'down', 1)]],
   ['a full stream', FULL, [refused(1, 'space')]],
   [
     'a full stream that is still full after minutes',
     FULL,
-    [refused(1, 'space'), sound(200, false)],
+    [refused(1, 'space'), healthy(200, false)],
   ],
-  ['a full stream that answers a probe', FULL, [refused(1, 'space'), sound(2, false), probed(2)]],
-  ['a full stream that has space', undefined, [refused(1, 'space'), sound(2)]],
-  ['a full stream that had space before', FULL, [refused(3, 'space'), sound(4, true, 2)]],
+  ['a full stream that answers a probe', FULL, [refused(1, 'space'), healthy(2, false), probed(2)]],
+  ['a full stream that has space', undefined, [refused(1, 'space'), healthy(2)]],
+  ['a full stream that had space before', FULL, [refused(3, 'space'), healthy(4, true, 2)]],
   ['a full stream that accepts a view', undefined, [refused(1, 'space'), acknowledged(2)]],
   ['a full stream that is then gone', GONE, [refused(1, 'space'), down(2)]],
-  ['a refusal for another reason', REFUSING, [refused(1), sound(5.9)]],
-  ['a refusal for another reason five seconds ago', undefined, [refused(1), sound(6)]],
-  ['a repeated refusal for another reason', REFUSING, [refused(1), refused(4), sound(6)]],
+  ['a refusal for another reason', REFUSING, [refused(1), healthy(5.9)]],
+  ['a refusal for another reason five seconds ago', undefined, [refused(1), healthy(6)]],
+  ['a repeated refusal for another reason', REFUSING, [refused(1), refused(4), healthy(6)]],
   ['a refusal of one view', undefined, [refused(1, 'view')]],
   [
     'a refusal of one view while the stream is full',
     FULL,
     [refused(1, 'space'), refused(2, 'view')],
   ],
-])('with %s, the reason to refuse views is: %s', (_, reason, events) => {
+];
+
+const named = ROWS.map(([what, reason, events]) => {
+  const outcome = reason === undefined ? 'views are accepted' : `views are refused: ${reason}`;
+  return [what, outcome, reason, events] as const;
+});
+
+it.each(named)('with %s, %s', (_, _outcome, reason, events) => {
   let state = initialHealth(0);
   for (const [second, event] of events) state = next(state, event, second * 1000);
   expect(refusalReason(state)).toBe(reason);

@@ -19,15 +19,20 @@ it('layOut wraps the widest column of a table that is too wide', () => {
 const WORDS = 'one two three four five six `viewlog help trouble` seven';
 
 it.each([
-  ['# A\n\n**b c** d\n', '\u001b[1mA\u001b[22m\n\n\u001b[1mb c\u001b[22m d'],
-  [WORDS, 'one two three four five six\n`viewlog help trouble` seven'],
   [
+    'a heading and strong words in bold',
+    '# A\n\n**b c** d\n',
+    '\u001b[1mA\u001b[22m\n\n\u001b[1mb c\u001b[22m d',
+  ],
+  ['a command on one line', WORDS, 'one two three four five six\n`viewlog help trouble` seven'],
+  [
+    'code as it is, however long',
     '```sh\n# [no](link) **bold**, in a line that is long\n```',
     '    # [no](link) **bold**, in a line that is long',
   ],
-  ['| a | b |\n|---|---|\n| long | `x\\|y` |\n', '  a     b\n  long  `x|y`'],
-  ['[a](files.md#x) [b](#y)', 'a (`viewlog help files`) b'],
-  ['[c](https://c.example)', 'c (https://c.example)'],
-])('a terminal shows %j as %j', (markdown, shown) => {
+  ['a table in columns', '| a | b |\n|---|---|\n| long | `x\\|y` |\n', '  a     b\n  long  `x|y`'],
+  ['a link to a page as a command', '[a](files.md#x) [b](#y)', 'a (`viewlog help files`) b'],
+  ['a link with its address', '[c](https://c.example)', 'c (https://c.example)'],
+])('a terminal shows %s', (_, markdown, shown) => {
   expect(layOut(markdown, 30, true)).toBe(shown);
 });

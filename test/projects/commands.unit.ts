@@ -9,7 +9,7 @@ import { runCommand } from '../support/run-command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const isRoot = process.getuid?.() === 0;
-const COMMANDS = { activate, deactivate };
+const COMMANDS = { activate, deactivate, check };
 
 /**
  * Creates a projects file with this text, and returns functions that run commands on it and read
@@ -42,50 +42,59 @@ test('activate creates the file, its schema and its directory', async () => {
 });
 
 /**
- * A file (⏎ is a line break), a command, the file after it, and what the command prints about the
- * project.
+ * What a command does, a file (⏎ is a line break), the command, the file after it, and what the
+ * command prints about the project.
  */
 const EDITS = `
+adds a project with the spacing of the others
 { "projects":  [⏎{ "id":"1",   "name" :"a" }  ]⏎}
 activate 2 --origin https://*.b.com --origin https://b.com
 { "projects":  [⏎{ "id":"1",   "name" :"a" },⏎{ "id": "2",   "origins": ["https://*.b.com", "https://b.com"],   "active": true,   "maxViewsPerMinute": 6000 }  ]⏎}
 added to: active, https://*.b.com https://b.com, at most 6,000 views per minute
 
+activates an inactive project
 {"projects":[{"id":"1","active":false,"name":"x"},{"id":"2","active":false}]}
 activate 2
 {"projects":[{"id":"1","active":false,"name":"x"},{"id":"2","active":true}]}
 activated in: active, any origin, no limit
 
+adds a name and the origins that aren't listed yet
 {"projects": [{"id": "1", "name": "a", "origins": ["https://a.com",  "https://b.com"]}]}
 activate 1 --origin HTTPS://A.com:443 --origin https://c.com --origin https://C.com --name b
 {"projects": [{"id": "1", "name": "b", "origins": ["https://a.com",  "https://b.com",  "https://c.com"]}]}
 changed in: active, https://a.com https://b.com https://c.com, no limit
 
+replaces the only origin
 {"projects": [{"id": "1", "origins": ["https://b.com"]}]}
 activate 1 --remove-origin HTTPS://b.com:443 --origin https://c.com
 {"projects": [{"id": "1", "origins": ["https://c.com"]}]}
 changed in: active, https://c.com, no limit
 
+removes one of two origins
 { "projects": [ { "origins": [⏎  "https://a.com",⏎  "https://b.com"⏎ ], "id": "1" } ] }
 activate 1 --remove-origin https://a.com
 { "projects": [ { "origins": [⏎  "https://b.com"⏎ ], "id": "1" } ] }
 changed in: active, https://b.com, no limit
 
+changes a limit, a contact and the operator
 { "operator": "me@a.com", "projects": [ {"id": "1",   "maxViewsPerMinute": 60},⏎ {"id": "2"} ] }
 activate 1 --contact jo --max-views-per-minute 90 --operator you@a.com
 { "operator": "you@a.com", "projects": [ {"id": "1",   "maxViewsPerMinute": 90,   "contact": "jo"},⏎ {"id": "2"} ] }
 changed in: active, any origin, at most 90 views per minute
 
+leaves a file that has all values already, spelt differently
 {"projects":[{"id":"1","origins":["https:\\/\\/a.com"]}],"operator":"me@a.com"}
 activate 1 --origin https://a.com:443 --operator me@a.com
 {"projects":[{"id":"1","origins":["https:\\/\\/a.com"]}],"operator":"me@a.com"}
 unchanged in: active, https://a.com, no limit
 
+deactivates a project
 {"projects": [{"id": "1"}, {"id": "2", "active": true}]}
 deactivate 2
 {"projects": [{"id": "1"}, {"id": "2", "active": false}]}
 deactivated in: inactive, its views are refused
 
+leaves a project that is inactive already
 {"projects": [{"id": "2", "active": false}]}
 deactivate 2
 {"projects": [{"id": "2", "active": false}]}
@@ -95,33 +104,41 @@ test.each(
   EDITS.replaceAll('⏎', '\r\n')
     .split('\n\n')
     .map((row) => row.trimStart().split(/(?<!\r)\n/)),
-)('in %s, "%s" changes only what it names', async (before = '', command = '', after, said = '') => {
-  const { path, run, read } = await file(`\ufeff${before}`);
-  const { ino, mtimeMs } = await fs.stat(path);
-  const [name, ...args] = command.split(' ') as ['activate', string];
-  const { code, out, err } = await run(COMMANDS[name], ...args);
-  expect([code, err, await read()]).toEqual([0, '', `\ufeff${after}`]);
-  const isUnchanged = said.startsWith('unchanged');
-  const soon = isUnchanged ? '' : '; a running viewlog applies the change within 2 seconds';
-  expect(out.split('\n')[0]).toBe(`Project ${args[0]} ${said.replace(':', ` ${path}:`)}${soon}`);
-  const saved = await fs.stat(path);
-  if (isUnchanged) expect(saved).toMatchObject({ ino, mtimeMs });
-  // An edit replaces the file, so that nobody reads half an edit.
-  else expect(saved.ino).not.toBe(ino);
-});
+)(
+  'an edit %s, and changes nothing else',
+  async (_, before = '', command = '', after = '', said = '') => {
+    const { path, run, read } = await file(`\ufeff${before}`);
+    const { ino, mtimeMs } = await fs.stat(path);
+    const [name, ...args] = command.split(' ') as ['activate', string];
+    const { code, out, err } = await run(COMMANDS[name], ...args);
+    expect([code, err, await read()]).toEqual([0, '', `\ufeff${after}`]);
+    const isUnchanged = said.startsWith('unchanged');
+    const soon = isUnchanged ? '' : '; a running viewlog applies the change within 2 seconds';
+    expect(out.split('\n')[0]).toBe(`Project ${args[0]} ${said.replace(':', ` ${path}:`)}${soon}`);
+    const saved = await fs.stat(path);
+    if (isUnchanged) expect(saved).toMatchObject({ ino, mtimeMs });
+    // An edit replaces the file, so that nobody reads half an edit.
+    else expect(saved.ino).not.toBe(ino);
+  },
+);
 
 test.each([
-  ['1 --origin https://b.com', /^Project 1 accepted .* every site; now only the listed ones$/],
-  ['2 --origin https://b.com', /^$/],
   [
+    'warns that a first origin shuts out the other sites',
+    '1 --origin https://b.com',
+    /^Project 1 accepted .* every site; now only the listed ones$/,
+  ],
+  ["doesn't warn about a first origin of an inactive project", '2 --origin https://b.com', /^$/],
+  [
+    'warns that 100001 is one typo away from 1000001',
     '100001',
     /^Project 100001 is new, .* from 1000001; if it is a typo, deactivate it: .* deactivate 100001 --p/,
   ],
-  ['1000301', /one typo away/],
-  ['1000345', /^$/],
+  ['warns that 1000301 is one typo away from 1000001', '1000301', /one typo away/],
+  ["doesn't warn about 1000345, which is several typos away", '1000345', /^$/],
   // Sites often have consecutive ids.
-  ['1000002', /^$/],
-])('activate %s makes the change, and warns if it may be a mistake', async (args, warning) => {
+  ["doesn't warn about a consecutive id", '1000002', /^$/],
+])('activate makes the change, and %s', async (_, args, warning) => {
   const listed = '{"id":"1"},{"id":"2","active":false}';
   const { run, read } = await file(`{"projects":[${listed},{"id":"1000001"}]}`);
   const err = expect.stringMatching(warning);
@@ -147,24 +164,24 @@ test('projects lists the projects, and escapes untrusted text', async () => {
 });
 
 test.each([
-  [activate, '', 'activate needs ID; for example: '],
-  [activate, '1 2', 'activate takes only ID, not "2"'],
-  [deactivate, '', 'deactivate needs ID; for example: '],
-  [deactivate, '2', /^Project 2 isn't listed in /],
-  [activate, 'x1', 'found "x1"'],
-  [activate, '1'.repeat(21), 'A project id has 1 to 20 digits'],
-  [activate, '1 --origin https://b.com/', '--origin must be scheme:'],
-  [activate, '1 --remove-origin b.com', '--remove-origin must be scheme:'],
-  [activate, '1 --remove-origin https://c.com', 'no origin left'],
-  [activate, '1 --operator me', '--operator must be an e-mail address'],
-  [activate, '1 --max-views-per-minute 0', 'must be a whole number from 1'],
-  [check, 'x', 'check takes no argument, not "x"'],
-])('$name refuses $1, and changes nothing', async (command, args, why) => {
+  ['activate', 'activate needs ID; for example: '],
+  ['activate 1 2', 'activate takes only ID, not "2"'],
+  ['deactivate', 'deactivate needs ID; for example: '],
+  ['deactivate 2', /^Project 2 isn't listed in /],
+  ['activate x1', 'found "x1"'],
+  [`activate ${'1'.repeat(21)}`, 'A project id has 1 to 20 digits'],
+  ['activate 1 --origin https://b.com/', '--origin must be scheme:'],
+  ['activate 1 --remove-origin b.com', '--remove-origin must be scheme:'],
+  ['activate 1 --remove-origin https://c.com', 'no origin left'],
+  ['activate 1 --operator me', '--operator must be an e-mail address'],
+  ['activate 1 --max-views-per-minute 0', 'must be a whole number from 1'],
+  ['check x', 'check takes no argument, not "x"'],
+])('"%s" is refused, and changes nothing', async (line, why) => {
   const text = '{"projects": [{"id": "1", "origins": ["https://c.com"]}]}';
   const { run, read } = await file(text);
   const err = expect.stringMatching(why);
-  const words = args.split(' ').filter((word) => word !== '');
-  expect(await run(command, ...words)).toEqual({ code: 64, out: '', err });
+  const [name, ...args] = line.split(' ') as [keyof typeof COMMANDS, ...string[]];
+  expect(await run(COMMANDS[name], ...args)).toEqual({ code: 64, out: '', err });
   expect(await read()).toBe(text);
 });
 

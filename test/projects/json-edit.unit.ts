@@ -4,24 +4,24 @@ import type { ProjectsFile } from '../../src/projects/projects-schema.ts';
 
 const NEW = { id: '9', origins: ['https://n.com'], active: true };
 
-/** A file, in which ⏎ and ⇥ are line breaks and tabs, and the text that an edit adds at ¦. */
+/** The layout of a file, the file (⏎ and ⇥ are line breaks and tabs), and the text added at ¦. */
 const ADDED = `
-{⏎  "projects": [⏎    {⏎      "id": "1"⏎    }¦⏎  ]⏎} | ,⏎    {⏎      "id": "9",⏎      ORIGINS,⏎      ACTIVE⏎    }
-{ "projects": [⏎⇥{ "id": "1", "name": "" },⏎⇥{ "id": "2" }¦⏎]} | ,⏎⇥{ "id": "9", ORIGINS, ACTIVE }
-{⏎⇥"projects": [{⏎⇥⇥"id": "1"⏎⇥}¦]⏎} | , {⏎⇥⇥"id": "9",⏎⇥⇥ORIGINS,⏎⇥⇥ACTIVE⏎⇥}
-{"projects":[{"id":"1","name":""}¦]} | ,{"id":"9","origins":["https://n.com"],"active":true}
-{⏎⇥"projects": [¦]⏎} | ⏎⇥⇥{⏎⇥⇥⇥"id": "9",⏎⇥⇥⇥"origins": [⏎⇥⇥⇥⇥"https://n.com"⏎⇥⇥⇥],⏎⇥⇥⇥ACTIVE⏎⇥⇥}⏎⇥
-{"projects":[¦]} | {"id":"9","origins":["https://n.com"],"active":true}
+a line per field, two spaces | {⏎  "projects": [⏎    {⏎      "id": "1"⏎    }¦⏎  ]⏎} | ,⏎    {⏎      "id": "9",⏎      ORIGINS,⏎      ACTIVE⏎    }
+a line per project, tabs | { "projects": [⏎⇥{ "id": "1", "name": "" },⏎⇥{ "id": "2" }¦⏎]} | ,⏎⇥{ "id": "9", ORIGINS, ACTIVE }
+a brace on the line of its bracket | {⏎⇥"projects": [{⏎⇥⇥"id": "1"⏎⇥}¦]⏎} | , {⏎⇥⇥"id": "9",⏎⇥⇥ORIGINS,⏎⇥⇥ACTIVE⏎⇥}
+a single line | {"projects":[{"id":"1","name":""}¦]} | ,{"id":"9","origins":["https://n.com"],"active":true}
+no project yet, tabs | {⏎⇥"projects": [¦]⏎} | ⏎⇥⇥{⏎⇥⇥⇥"id": "9",⏎⇥⇥⇥"origins": [⏎⇥⇥⇥⇥"https://n.com"⏎⇥⇥⇥],⏎⇥⇥⇥ACTIVE⏎⇥⇥}⏎⇥
+no project yet, a single line | {"projects":[¦]} | {"id":"9","origins":["https://n.com"],"active":true}
 `
   .replaceAll('ORIGINS', '"origins": ["https://n.com"]')
   .replaceAll('ACTIVE', '"active": true')
   .replaceAll('⏎', '\r\n')
   .replaceAll('⇥', '\t')
   .trim()
-  .split(/(?<!\r)\n/);
+  .split(/(?<!\r)\n/)
+  .map((row) => row.split(' | '));
 
-test.each(ADDED)('a new project is laid out like the last one: %j', (row) => {
-  const [before = '', added = ''] = row.split(' | ');
+test.each(ADDED)('a new project is laid out like the file: %s', (_, before = '', added = '') => {
   const text = before.replace('¦', '');
   const { projects } = JSON.parse(text) as ProjectsFile;
   expect(rewritten(text, { projects: [...projects, NEW] })).toBe(before.replace('¦', added));

@@ -8,39 +8,47 @@ const faultsOf = (text: string): readonly string[] => {
   return 'faults' in result ? result.faults : [];
 };
 
-/** Reads `text → fault` on each line; ⏎ and ⇥ are line breaks and tabs in the text. */
-const rows = (table: string): [text: string, fault: string][] =>
-  table.split('\n').flatMap((line) => {
-    const [text = '', fault] = line.replaceAll('⏎', '\n').replaceAll('⇥', '\t').split(' → ');
-    return fault === undefined ? [] : [[text, `p.json:${fault}`]];
-  });
+/** Reads `what → text → fault` on each line; ⏎ and ⇥ are line breaks and tabs in the text. */
+const rows = (table: string): [what: string, text: string, fault: string][] =>
+  table
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const cells = line.replaceAll('⏎', '\n').replaceAll('⇥', '\t').split(' → ');
+      const [what = '', text = '', fault = ''] = cells;
+      return [what, text, `p.json:${fault}`];
+    });
 
 const NOT_JSON = String.raw`
- ⏎  → 2:2: expected a value; found the end of the text
-{"projects":[],} → 1:15: expected no comma before the closing "}"
-{"projects":[⏎{"id":"1"},⏎]⏎} → 2:11: expected no comma before the closing "]"
-{"projects" []} → 1:13: expected ":"; found [
-{"a":1⏎"projects":[]} → 2:1: expected ","; found "projects"
-{"projects":[{"id":"1"} → 1:24: expected "]" or ","; found the end of the text
-{"projects":[] → 1:15: expected "}" or ","; found the end of the text
-{"projects":[]}} → 1:16: expected the end of the text; found }
-// ours⏎{"projects":[] → 1:1: comments aren't allowed in JSON; found // ours
-/* never → 1:1: comments aren't allowed in JSON; found /* never
-{'projects':[]} → 1:2: expected a key in double quotes; found 'projects'
-{"a":True} → 1:6: expected text in double quotes, a number, true, false or null; found True
-{1:2} → 1:2: expected a key in double quotes; found 1
-{"a":1.} → 1:6: expected a digit at the end of the number; found 1.
-{"a":"\u12"} → 1:6: expected four hexadecimal digits after "\u"; found "\u12"
-{"a":"\q"} → 1:6: expected one of "\/bfnrtu after a backslash; found "\q"
-{"a":"⇥"} → 1:6: expected no tab or other control character inside text; found "\u0009"
+only white space →  ⏎  → 2:2: expected a value; found the end of the text
+a comma before the last brace → {"projects":[],} → 1:15: expected no comma before the closing "}"
+a comma before the last bracket → {"projects":[⏎{"id":"1"},⏎]⏎} → 2:11: expected no comma before the closing "]"
+a missing colon → {"projects" []} → 1:13: expected ":"; found [
+a missing comma → {"a":1⏎"projects":[]} → 2:1: expected ","; found "projects"
+a missing bracket → {"projects":[{"id":"1"} → 1:24: expected "]" or ","; found the end of the text
+a missing brace → {"projects":[] → 1:15: expected "}" or ","; found the end of the text
+one brace too many → {"projects":[]}} → 1:16: expected the end of the text; found }
+a comment of a line → // ours⏎{"projects":[] → 1:1: comments aren't allowed in JSON; found // ours
+a comment without an end → /* never → 1:1: comments aren't allowed in JSON; found /* never
+a key in single quotes → {'projects':[]} → 1:2: expected a key in double quotes; found 'projects'
+a capital letter → {"a":True} → 1:6: expected text in double quotes, a number, true, false or null; found True
+a number as a key → {1:2} → 1:2: expected a key in double quotes; found 1
+a number that ends in a point → {"a":1.} → 1:6: expected a digit at the end of the number; found 1.
+a short Unicode escape → {"a":"\u12"} → 1:6: expected four hexadecimal digits after "\u"; found "\u12"
+an unknown escape → {"a":"\q"} → 1:6: expected one of "\/bfnrtu after a backslash; found "\q"
+a tab inside text → {"a":"⇥"} → 1:6: expected no tab or other control character inside text; found "\u0009"
 `;
 
 describe("a file that isn't JSON", () => {
   test.each([
     ...rows(NOT_JSON),
-    ['', 'p.json:1:1: expected a value; found the end of the text'],
-    ['['.repeat(100_000), 'p.json:1:501: expected at most 500 levels of brackets'],
-  ])('has its first fault reported with its place: %j', (text, fault) => {
+    ['no text', '', 'p.json:1:1: expected a value; found the end of the text'],
+    [
+      'a list 100,000 levels deep',
+      '['.repeat(100_000),
+      'p.json:1:501: expected at most 500 levels of brackets',
+    ],
+  ])('has its first fault reported with its place: %s', (_, text, fault) => {
     expect(faultsOf(text)).toEqual([fault]);
   });
 
@@ -55,50 +63,52 @@ describe("a file that isn't JSON", () => {
 
 const LIST = 'projects must be a list of projects, such as [{ "id": "1000001" }]';
 const FAULTY = String.raw`
-[{"id":"1"}] → 1:1: the file must be an object with a list "projects"; found [{"id":"1"}]
-[] → 1:1: the file must be an object with a list "projects"; found []
-{"projects":[[]]} → 1:14: projects[0] must be an object, such as { "id": "1000001" }; found []
-null → 1:1: the file must be an object with a list "projects"; found null
-{} → 1:1: ${LIST.replace('must', 'is missing; it must')}
-{"projects":{"id":"1"}} → 1:13: ${LIST}; found {"id":"1"}
-{"projects":["1"]} → 1:14: projects[0] must be an object, such as { "id": "1000001" }; found "1"
-{"projects":[{}]} → 1:14: projects[0].id is missing; it must be a string of 1 to 20 digits, such as "1000001"
-{"projects":[⏎{"id":"7"},⏎{"id":"07"},⏎{"id":"7"}]} → 4:7: projects[2].id must be unique; found "7", also the id of projects[0]
-{"projects":[{"id":"1",⏎"id":"2"}]} → 2:1: projects[0]: the key "id" occurs twice
-{"projects":[],"projects":[]} → 1:16: the key "projects" occurs twice
-{"projects":[{"id":"1","maxViewPerMinute":6}]} → 1:24: projects[0]: unknown key "maxViewPerMinute"; did you mean "maxViewsPerMinute"?
-{"$schema":1,"projects":[]} → 1:12: $schema must be a string; found 1
-{"operator":"Jo <jo@x.com>","projects":[]} → 1:13: operator must be an e-mail address, such as "views@example.com"; found "Jo <jo@x.com>"
+a list of projects → [{"id":"1"}] → 1:1: the file must be an object with a list "projects"; found [{"id":"1"}]
+an empty list → [] → 1:1: the file must be an object with a list "projects"; found []
+a list as a project → {"projects":[[]]} → 1:14: projects[0] must be an object, such as { "id": "1000001" }; found []
+null in place of an object → null → 1:1: the file must be an object with a list "projects"; found null
+no list of projects → {} → 1:1: ${LIST.replace('must', 'is missing; it must')}
+a project in place of the list → {"projects":{"id":"1"}} → 1:13: ${LIST}; found {"id":"1"}
+an id in place of a project → {"projects":["1"]} → 1:14: projects[0] must be an object, such as { "id": "1000001" }; found "1"
+a project without an id → {"projects":[{}]} → 1:14: projects[0].id is missing; it must be a string of 1 to 20 digits, such as "1000001"
+an id that two projects have → {"projects":[⏎{"id":"7"},⏎{"id":"07"},⏎{"id":"7"}]} → 4:7: projects[2].id must be unique; found "7", also the id of projects[0]
+a key twice in a project → {"projects":[{"id":"1",⏎"id":"2"}]} → 2:1: projects[0]: the key "id" occurs twice
+a key twice in the file → {"projects":[],"projects":[]} → 1:16: the key "projects" occurs twice
+an unknown key → {"projects":[{"id":"1","maxViewPerMinute":6}]} → 1:24: projects[0]: unknown key "maxViewPerMinute"; did you mean "maxViewsPerMinute"?
+a number as the address of the schema → {"$schema":1,"projects":[]} → 1:12: $schema must be a string; found 1
+an operator with a name → {"operator":"Jo <jo@x.com>","projects":[]} → 1:13: operator must be an e-mail address, such as "views@example.com"; found "Jo <jo@x.com>"
 `;
 
-/** Fields of a project, each with a value that isn't allowed. */
+/** Fields of a project, each with values that aren't allowed. */
 const WRONG_VALUES = String.raw`
-id: 1000001 null "" "1\n" "١" "111111111111111111111" → must be a string of 1 to 20 digits, such as "1000001"
-name: null 1 [] → must be a string
-contact: ["a@b"] → must be a string
-active: "true" 1 → must be true or false
-origins: [] "https://a.com" → must be a list of at least one origin (to accept every origin, leave "origins" out)
-origins[0]: [null] → must be a string, such as "https://www.example.com"
-origins[0]: ["https://a.com/"] → must be scheme://host or scheme://host:port, such as "https://www.example.com" or "https://*.example.org" (to accept every origin, leave "origins" out)
-maxViewsPerMinute: 0 -1 1.5 9007199254740992 "6000" null → must be a whole number from 1, such as 6000
+id → 1000001 null "" "1\n" "١" "111111111111111111111" → must be a string of 1 to 20 digits, such as "1000001"
+name → null 1 [] → must be a string
+contact → ["a@b"] → must be a string
+active → "true" 1 → must be true or false
+origins → [] "https://a.com" → must be a list of at least one origin (to accept every origin, leave "origins" out)
+origins[0] → [null] → must be a string, such as "https://www.example.com"
+origins[0] → ["https://a.com/"] → must be scheme://host or scheme://host:port, such as "https://www.example.com" or "https://*.example.org" (to accept every origin, leave "origins" out)
+maxViewsPerMinute → 0 -1 1.5 9007199254740992 "6000" null → must be a whole number from 1, such as 6000
 `;
 
 describe('a file that is JSON', () => {
-  test.each(rows(FAULTY))('has its fault reported with its place: %j', (text, fault) => {
+  test.each(rows(FAULTY))('has its fault reported with its place: %s', (_, text, fault) => {
     expect(faultsOf(text)).toEqual([fault]);
   });
 
-  test.each(rows(WRONG_VALUES))('has a wrong value reported: %s', (row, expected) => {
-    const [field = '', ...values] = row.split(/:? /);
-    const key = field.replace('[0]', '');
-    for (const value of values) {
-      const id = key === 'id' ? '' : '"id":"1",';
-      const faults = faultsOf(`{"projects":[{${id}"${key}":${value}}]}`);
-      expect(faults.map((fault) => fault.replace(/:\d+:\d+: (.*); found .*/, ':$1'))).toEqual([
-        expected.replace(':', `:projects[0].${field} `),
-      ]);
-    }
-  });
+  test.each(rows(WRONG_VALUES))(
+    'has wrong values of %s reported: %s',
+    (field, values, expected) => {
+      const key = field.replace('[0]', '');
+      for (const value of values.split(' ')) {
+        const id = key === 'id' ? '' : '"id":"1",';
+        const faults = faultsOf(`{"projects":[{${id}"${key}":${value}}]}`);
+        expect(faults.map((fault) => fault.replace(/:\d+:\d+: (.*); found .*/, ':$1'))).toEqual([
+          expected.replace(':', `:projects[0].${field} `),
+        ]);
+      }
+    },
+  );
 
   test('has all its faults reported at once, in the order of the file', () => {
     const text =
@@ -144,13 +154,13 @@ describe('a file without faults', () => {
   });
 
   test('is strict JSON: every text on which JSON.parse throws is a fault', () => {
-    const sound =
+    const valid =
       '{"operator": "a@b", "projects": [\n {"id": "1", "active": true, "name": "\\u00e9"}]}';
     const damage = fc.constantFrom(...Array.from('{}[]:,"\\/*\'\n\t\f0-+.eEtn\u00a0\u2028\ufeffx'));
-    const position = fc.nat(sound.length);
+    const position = fc.nat(valid.length);
     fc.assert(
       fc.property(position, fc.nat(2), damage, damage, (at, removed, a, b) => {
-        const text = sound.slice(0, at) + a + b + sound.slice(at + removed);
+        const text = valid.slice(0, at) + a + b + valid.slice(at + removed);
         let isJson = true;
         try {
           JSON.parse(text.replace(/^\ufeff/, ''));

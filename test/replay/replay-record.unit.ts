@@ -49,17 +49,17 @@ it.each(['+', '-'] as const)(
   },
 );
 
-it.each(['{"sequence":1}\n', `${ID(1)} +\n${ID(2)} *\n`])(
-  "replay refuses %j, which isn't a record",
-  async (found) => {
-    const { record, text } = recordOf(found);
-    await expect(record.stateOf(viewOf(1))).rejects.toMatchObject({
-      exitCode: 65,
-      message: expect.stringContaining("isn't a record of sent views: its line "),
-    });
-    expect(text()).toBe(found);
-  },
-);
+it.each([
+  ["isn't a record", '{"sequence":1}\n'],
+  ['has a line with an unknown state', `${ID(1)} +\n${ID(2)} *\n`],
+])('replay refuses a file that %s', async (_, found) => {
+  const { record, text } = recordOf(found);
+  await expect(record.stateOf(viewOf(1))).rejects.toMatchObject({
+    exitCode: 65,
+    message: expect.stringContaining("isn't a record of sent views: its line "),
+  });
+  expect(text()).toBe(found);
+});
 
 it("a record that can't be opened ends replay with 73", async () => {
   const { dir, record } = recordOf();

@@ -134,11 +134,16 @@ describe('a replay', () => {
   it.each([
     // The last view is a string that doesn't contain JSON, as only a person would write it.
     [
+      'views of other projects',
       'of other projects',
       [viewOf('b', { p: '2' }), 'null', '[1]', '"{"'].map((text, n) => lineOf(n + 2, text)),
     ],
-    ['invalid', ['\n', 'x\n', `${first.slice(0, 150)}\n`, `${first.slice(0, 150)}${second}`]],
-  ])('counts lines that are %s, and leaves the line being written', async (what, others) => {
+    [
+      'invalid lines',
+      'invalid',
+      ['\n', 'x\n', `${first.slice(0, 150)}\n`, `${first.slice(0, 150)}${second}`],
+    ],
+  ])('counts %s, and ignores an unfinished last line', async (_, what, others) => {
     const { replay } = refusedViews([first, ...others, second, first.slice(0, -1)]);
     const { end, bodies, said } = await replay(accept, { project: '1000001' });
     expect([end, bodies.length]).toStrictEqual([true, 2]);
@@ -164,16 +169,16 @@ describe('a replay', () => {
   });
 
   it.each([
-    [503, 'storage-unavailable', 69, '?'],
-    [408, '', 69, '?'],
-    [403, 'project-not-activated', 65, '-'],
-    [413, '', 65, '-'],
-  ])('stops at a %i %s with exit %i', async (status, code, exitCode, state) => {
+    ['503 storage-unavailable', 69, '?'],
+    ['408', 69, '?'],
+    ['403 project-not-activated', 65, '-'],
+    ['413', 65, '-'],
+  ])('stops at the answer %s with exit code %i', async (answer, exitCode, state) => {
+    const [status, code = ''] = answer.split(' ');
     const { states, replay } = refusedViews(pages(2));
     const { end, bodies, said } = await replay(
-      (response) => void response.writeHead(status).end(JSON.stringify({ code })),
+      (response) => void response.writeHead(Number(status)).end(JSON.stringify({ code })),
     );
-    const answer = `${status} ${code}`.trim();
     const became =
       state === '?' ? 'with an unknown outcome' : `not stored: the collector answered ${answer}`;
     expect(said).toContain(`: 1 line\n  0 sent\n  1 ${became}`);

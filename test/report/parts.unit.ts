@@ -37,7 +37,7 @@ describe('the source', () => {
     ['/page', '(internal)'],
     ['//elsewhere/page', '(not an address)'],
     ['', '(none)'],
-  ])('of %j is %s', (referrer, source) => {
+  ])('of the referrer %j is %s', (referrer, source) => {
     const sources = new Sources(SITE.origins);
     expect([sources.of(referrer), sources.of(referrer)]).toStrictEqual([source, source]);
   });
@@ -45,26 +45,29 @@ describe('the source', () => {
 
 // Each local day reaches into the UTC days before and after it.
 it.each([
-  ['2026-03-05', '2026-03-05', '2026-03-09', '3456'],
-  ['2026-03-05', undefined, '2026-03-06', '23456789'],
-  [undefined, '2026-03-03', '2026-03-09', '1234'],
-  ['2026-03-04', '2026-03-07', '2026-03-04', '2345678'],
-])('from %s to %s, on %s, report reads files of March %s', async (fromDay, toDay, today, read) => {
-  const dir = tempDir();
-  const names = Array.from({ length: 9 }, (_, i) => `views-2026-03-0${i + 1}.ndjson`);
-  names[5] += '.gz';
-  // A day that is being packed is read once.
-  const others = ['refused-2026-03-05.ndjson', 'views.ndjson', `${names[4]!}.gz`];
-  for (const name of [...names, ...others]) {
-    writeFileSync(join(dir, name), '');
-  }
-  const selection = { fromDay, toDay, timeZone: 'UTC', project: undefined };
-  const { spans } = new Calendar(selection, new Date(`${today}T12:00:00Z`));
-  const expected = names.filter((_, i) => read.includes(`${i + 1}`));
-  expect(await filesWith(dir, spans, () => {})).toStrictEqual(
-    expected.map((name) => `${dir}/${name}`),
-  );
-});
+  ['a single past day', '2026-03-05', '2026-03-05', '2026-03-09', '3456'],
+  ['yesterday and today', '2026-03-05', undefined, '2026-03-06', '23456789'],
+  ['all days up to a past day', undefined, '2026-03-03', '2026-03-09', '1234'],
+  ['today and days to come', '2026-03-04', '2026-03-07', '2026-03-04', '2345678'],
+])(
+  'for %s, report reads the files that can have its views',
+  async (_, fromDay, toDay, today, read) => {
+    const dir = tempDir();
+    const names = Array.from({ length: 9 }, (_, i) => `views-2026-03-0${i + 1}.ndjson`);
+    names[5] += '.gz';
+    // A day that is being packed is read once.
+    const others = ['refused-2026-03-05.ndjson', 'views.ndjson', `${names[4]!}.gz`];
+    for (const name of [...names, ...others]) {
+      writeFileSync(join(dir, name), '');
+    }
+    const selection = { fromDay, toDay, timeZone: 'UTC', project: undefined };
+    const { spans } = new Calendar(selection, new Date(`${today}T12:00:00Z`));
+    const expected = names.filter((_, i) => read.includes(`${i + 1}`));
+    expect(await filesWith(dir, spans, () => {})).toStrictEqual(
+      expected.map((name) => `${dir}/${name}`),
+    );
+  },
+);
 
 it('a tally is exact up to its limit, and beyond it keeps the frequent texts', () => {
   const tally = new Tally();

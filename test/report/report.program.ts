@@ -155,7 +155,7 @@ it.each([
   [64, '--from must be a day', ['--from', '2026-02-30']],
   [64, 'Mars', ['--time-zone', 'Mars']],
   [73, '/not/there.html', ['--html', '/not/there.html']],
-])('report exits with %i and prints "%s" for %j, and writes nothing', async (code, said, args) => {
+])('report exits with %i and prints "%s", and writes nothing', async (code, said, args) => {
   const data = dataDirectory();
   const refused = await run(['report', ...args], { data });
   expect(refused).toMatchObject({ code, stdout: '' });

@@ -78,19 +78,19 @@ it('a collector saves counts and logs refusals every minute, even after a fault,
 });
 
 describe('the status server answers', () => {
-  it.each<[number, Record<string, string>]>([
-    [200, { host: 'localhost:1234' }],
-    [200, { host: '[::1]:80' }],
-    [403, { host: 'evil.example' }],
-    [403, { host: '127.0.0.1.evil.example:8081' }],
-    [403, { host: '127.0.0.2' }],
-    [403, { host: '' }],
-    [200, { 'sec-fetch-site': 'none' }],
-    [200, { 'sec-fetch-site': 'same-origin', origin: 'http://localhost' }],
-    [403, { 'sec-fetch-site': 'same-site' }],
-    [403, { origin: 'null' }],
-    [403, { origin: 'http://localhost:1' }],
-  ])('on loopback with %s to %j', async (status, headers) => {
+  it.each<[status: number, to: string, headers: Record<string, string>]>([
+    [200, 'the Host localhost', { host: 'localhost:1234' }],
+    [200, 'the Host [::1]', { host: '[::1]:80' }],
+    [403, 'the Host of a site', { host: 'evil.example' }],
+    [403, 'a Host that begins like 127.0.0.1', { host: '127.0.0.1.evil.example:8081' }],
+    [403, 'the Host 127.0.0.2', { host: '127.0.0.2' }],
+    [403, 'an empty Host', { host: '' }],
+    [200, 'a typed address', { 'sec-fetch-site': 'none' }],
+    [200, 'its own page', { 'sec-fetch-site': 'same-origin', origin: 'http://localhost' }],
+    [403, 'another page of the same site', { 'sec-fetch-site': 'same-site' }],
+    [403, 'a sandboxed page', { origin: 'null' }],
+    [403, 'a page of another port', { origin: 'http://localhost:1' }],
+  ])('on loopback with %i to %s', async (status, _, headers) => {
     for (const path of ['/', '/metrics']) {
       expect((await asking(SERVICE)(path, headers)).status).toBe(status);
     }

@@ -197,11 +197,14 @@ function objections(world: World, model: StatusModel): string[] {
       : views.filter((one) => !one.cause).length;
     const isOn = within(nowMs, brokenMs) && refused > 0;
     const all = `${cause} of ${id}: ${refused} of ${accepted + refused} refused, said ${colour}`;
-    const isNamed = headline.includes(isUnreadable ? 'Unreadable' : `Project ${id}`);
+    const name = isUnreadable ? 'Requests without a project' : `Project ${id}`;
+    const isNamed = headline.includes(name);
+    // The headline names three problems, the worst first, and counts the others.
+    const isCounted = isNamed || /^(?:[^;]+; ){3}[1-9] more$/.test(headline);
     if (isOn && accepted === 0 && !isUnreadable) {
       object(colour !== 'red' || headlineColour !== 'red' || !isNamed, `all: ${all}`);
     }
-    if (isOn && refused * 10 > accepted + refused) object(!isOpen || !isNamed, `open: ${all}`);
+    if (isOn && refused * 10 > accepted + refused) object(!isOpen || !isCounted, `open: ${all}`);
     // Accepted views don't show that an origin or a limit is fixed.
     const isStated = cause === 'origin-not-allowed' || cause === 'rate-limited';
     object(isOn && isStated && colour === 'green', `never fixed: ${all}`);
@@ -211,10 +214,10 @@ function objections(world: World, model: StatusModel): string[] {
     const since = sent.filter(
       ({ atMs, project }) => atMs >= brokenMs[1] && (isUnreadable || project === id),
     );
-    const isSound = since.every((one) => one.cause !== cause);
+    const isClean = since.every((one) => one.cause !== cause);
     const enough = isStated ? 1 : 10 + 6 * every;
     const isProven =
-      isSound && nowMs - brokenMs[1] >= MINUTE_MS && since.length >= (isUnreadable ? 500 : enough);
+      isClean && nowMs - brokenMs[1] >= MINUTE_MS && since.length >= (isUnreadable ? 500 : enough);
     if (isProven && refused > 0)
       object(isOpen || (colour === 'green') !== isGreen(model, problem), `fixed: ${all}`);
     object(
@@ -257,8 +260,8 @@ function objectionsTo({ sample, remedy, fate, lastDay }: JudgedReason, site: Sit
   );
   const count = (which: Sent['fate']): number => refused.filter((one) => one.fate === which).length;
   const truth = [refused.length, count('resent'), count('stored'), count('lost')].join();
-  const told = [lastDay, fate.resent, fate.stored, fate.lost].join();
-  if (truth !== told) said.push(`fate of ${sample.code}: ${told}, but ${truth}`);
+  const shown = [lastDay, fate.resent, fate.stored, fate.lost].join();
+  if (truth !== shown) said.push(`fate of ${sample.code}: ${shown}, but ${truth}`);
   if (remedy.kind !== 'raise-limit') return said;
   const { limit, viewsPerMinute: advised } = remedy;
   const minute = Math.floor(nowMs / MINUTE_MS);

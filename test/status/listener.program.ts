@@ -150,8 +150,8 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name',
 
 it('serve refuses the same port for both servers', async () => {
   const { code, stderr } = await run(['serve', '--port=8', '--status=127.0.0.1:8']);
-  const told = 'error: --port and --status are both 8; choose another port for one of them\n';
-  expect([code, stderr]).toStrictEqual([78, told]);
+  const expected = 'error: --port and --status are both 8; choose another port for one of them\n';
+  expect([code, stderr]).toStrictEqual([78, expected]);
 });
 
 it('serve names an address that is in use, and the flag that chooses another address', async () => {

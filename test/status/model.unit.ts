@@ -165,10 +165,10 @@ Requests without a project: 134 of 188 requests in the last hour failed. The fai
   });
 
   it.each([
-    [undefined, 's passed.'],
-    [0, 's passed; 0 bytes had arrived.'],
-    [1_234, 's passed; 1,234 bytes had arrived.'],
-  ])('a body ends early, after %s bytes', (bytes, end) => {
+    ['an unknown number of bytes', undefined, 's passed.'],
+    ['no byte', 0, 's passed; 0 bytes had arrived.'],
+    ['1,234 bytes', 1_234, 's passed; 1,234 bytes had arrived.'],
+  ])('a body ends early, after %s', (_, bytes, end) => {
     const scene = sceneOf();
     scene.refuse(9, { code: 'request-timeout', ...(bytes !== undefined && { bytes }) });
     const late = "The latest body didn't arrive whole before its connection ended or 10 ";
@@ -504,9 +504,12 @@ it.each(['accepted', 'refused'])('the status page shows first steps until a view
   expect(scene.text()).not.toContain('To get the first view');
 });
 
-it.each<Scene['around']>([{ store: { unavailable: 'x' } }, { files: { closedDirectory } }])(
-  "the status page doesn't show the first steps while they would fail: %j",
-  (around) => {
+it.each<[why: string, around: Scene['around']]>([
+  ['nothing can be stored', { store: { unavailable: 'x' } }],
+  ["the directory isn't viewlog's", { files: { closedDirectory } }],
+])(
+  "the status page doesn't show the first steps while they would fail, because %s",
+  (_, around) => {
     const scene = new Scene([{ id: '1' }]);
     scene.around = around;
     expect(scene.text()).not.toContain('To get the first view');

@@ -16,12 +16,12 @@ export function installation(projects?: unknown, dir = join(tempDir(), 'data')):
   fs.chmodSync(join(dir, '..'), 0o755);
   fs.mkdirSync(dir, { mode: 0o750, recursive: true });
   fs.chmodSync(dir, 0o750);
-  const sound = {
+  const valid = {
     operator: 'views@example.com',
     projects: [{ id: '1000001', origins: ['https://*.example.com'] }],
   };
   if (projects !== null)
-    fs.writeFileSync(join(dir, 'projects.json'), JSON.stringify(projects ?? sound));
+    fs.writeFileSync(join(dir, 'projects.json'), JSON.stringify(projects ?? valid));
   for (const path of [dir, join(dir, 'projects.json')]) {
     if (isRoot && fs.existsSync(path)) fs.chownSync(path, SERVICE.uid, SERVICE.gid);
   }

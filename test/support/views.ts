@@ -126,6 +126,16 @@ INVALID.push(
   [{ cf: undefined, csf: [{ cf: nested(31) }] }, 'csf', DEPTH],
 );
 
+/** Names a change to a view: its JSON, or in words what JSON can't show or shows at length. */
+export function changeName(change: object): string {
+  const json = JSON.stringify(change);
+  const [field, value] = Object.entries(change)[0]!;
+  if (json === '{}') return `without ${field}`;
+  const levels = json.split('[').length - 1;
+  const outer = value === undefined ? ', within csf' : '';
+  return levels > 20 ? `with ${field} nested in ${levels} brackets${outer}` : `with ${json}`;
+}
+
 /** Generates any valid view, or views of some kinds. */
 export function anyView({
   text = fc.string({ unit: 'binary' }),

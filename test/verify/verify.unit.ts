@@ -10,13 +10,13 @@ const DAY = '2026-03-01';
 const LINES = storedLines(DAY, 40);
 const FIFTH = LINES[4]!;
 
-/** Returns whether a file of that content is sound, its summary, and its remarks. */
+/** Returns whether a file of that content is valid, its summary, and its remarks. */
 async function verify(content: string | Buffer, name = `views-${DAY}.ndjson`) {
   const file = join(tempDir(), name);
   writeFileSync(file, content);
-  const { isSound, lines } = await verifyFile(file);
+  const { isValid, lines } = await verifyFile(file);
   const [summary = '', ...said] = lines.map((line) => line.replaceAll(file, 'FILE').trim());
-  return { isSound, summary, said };
+  return { isValid, summary, said };
 }
 
 const text = (lines: readonly string[]): string => `${lines.join('\n')}\n`;
@@ -29,8 +29,8 @@ it.each([
   ['a fragment in front of it', FIFTH.slice(0, 99) + FIFTH, 'Line 1, column'],
   ['untrusted text', FIFTH.replace('"pn"', String.raw`"\u001b"`), String.raw`"\u001b" is`],
 ])('verify names a line with %s', async (_, line, why) => {
-  const { isSound, said } = await verify(withFifth(line));
-  expect([isSound, said]).toStrictEqual([false, [expect.stringContaining(why)]]);
+  const { isValid, said } = await verify(withFifth(line));
+  expect([isValid, said]).toStrictEqual([false, [expect.stringContaining(why)]]);
   expect(said[0]).toMatch(/^1 invalid line: 5 \(/);
 });
 
@@ -40,33 +40,33 @@ it("verify names a line that isn't UTF-8, but not a line that contains U+FFFD", 
   const [start = '', end = ''] = LINES[6]!.split('Home');
   const notUtf8 = Buffer.from([0xc3, 0x28]);
   const parts = [Buffer.from(before + start), notUtf8, Buffer.from(end + after)];
-  const { isSound, said } = await verify(Buffer.concat(parts));
-  expect([isSound, said]).toStrictEqual([false, ["1 invalid line: 7 (isn't UTF-8)"]]);
+  const { isValid, said } = await verify(Buffer.concat(parts));
+  expect([isValid, said]).toStrictEqual([false, ["1 invalid line: 7 (isn't UTF-8)"]]);
 });
 
 it('verify counts a sealed fragment separately, even one that ends in half a character', async () => {
   const fragment = Buffer.from(FIFTH).subarray(0, Buffer.from(FIFTH).indexOf('–') + 1);
   const sealed = Buffer.concat([fragment, Buffer.from(`\n${text(LINES)}`)]);
-  const { isSound, said } = await verify(sealed);
+  const { isValid, said } = await verify(sealed);
   const expected =
     '1 sealed fragment: line 1; not a fault: a crash cut the line off before it was acknowledged';
-  expect([isSound, said]).toStrictEqual([true, [expected]]);
+  expect([isValid, said]).toStrictEqual([true, [expected]]);
 });
 
 it('verify finds no fault in a last line without a newline', async () => {
-  const { isSound, summary, said } = await verify(text(LINES) + FIFTH);
+  const { isValid, summary, said } = await verify(text(LINES) + FIFTH);
   expect(summary).toContain('40 lines');
   const expected = 'the last line has no newline: it is being written; not a fault';
-  expect([isSound, said]).toStrictEqual([true, [expected]]);
+  expect([isValid, said]).toStrictEqual([true, [expected]]);
 });
 
 it('verify finds duplicate and misplaced lines, and accepts ids in any order', async () => {
   const other = storedLines('2026-03-02', 1)[0]!;
   const lines = [LINES[5]!, ...LINES.slice(0, 5), ...LINES.slice(6)];
-  expect((await verify(text(lines))).isSound).toBe(true);
-  const { isSound, said } = await verify(text([...lines, LINES[2]!, other, LINES[2]!]));
+  expect((await verify(text(lines))).isValid).toBe(true);
+  const { isValid, said } = await verify(text([...lines, LINES[2]!, other, LINES[2]!]));
   const expected = ['2 duplicate ids: 41, 43', '1 misplaced line: 42 (of 2026-03-02)'];
-  expect([isSound, said]).toStrictEqual([false, expected]);
+  expect([isValid, said]).toStrictEqual([false, expected]);
 });
 
 it('verify finds a duplicate of an id 100,000 lines earlier', async () => {
@@ -77,8 +77,8 @@ it('verify finds a duplicate of an id 100,000 lines earlier', async () => {
 
 it("verify says that it can't unpack a packed file that ends too early", async () => {
   const torn = gzipSync(text(LINES)).subarray(0, 300);
-  const { isSound, said } = await verify(torn, `views-${DAY}.ndjson.gz`);
-  expect([isSound, said[0]]).toStrictEqual([
+  const { isValid, said } = await verify(torn, `views-${DAY}.ndjson.gz`);
+  expect([isValid, said[0]]).toStrictEqual([
     false,
     expect.stringMatching(/^Can't unpack "FILE": /),
   ]);

@@ -4,7 +4,14 @@ import { describe, expect, it } from 'vitest';
 import { isRefusal, type Refusal } from '../../src/view/refusal.ts';
 import { readView } from '../../src/view/read-view.ts';
 import { ViewSchema } from '../../src/view/view-schema.ts';
-import { ACCEPTED, anyView, FULL_VIEW, INVALID, MINIMAL_VIEW } from '../support/views.ts';
+import {
+  ACCEPTED,
+  anyView,
+  changeName,
+  FULL_VIEW,
+  INVALID,
+  MINIMAL_VIEW,
+} from '../support/views.ts';
 
 /** The view's stored fields. */
 function accepted(text: string): string {
@@ -24,12 +31,14 @@ const put = (field: string, json: string): string =>
   changed({ [field]: 0 }).replace(`"${field}":0`, `"${field}":${json}`);
 
 describe('a view', () => {
-  it.each(ACCEPTED)('is accepted with %j', (change) => {
+  const accepting = ACCEPTED.map((change) => [changeName(change), change] as const);
+  it.each(accepting)('is accepted %s', (_, change) => {
     const text = changed(change);
     expect(JSON.parse(accepted(text))).toStrictEqual(JSON.parse(text));
   });
 
-  it.each(INVALID)('is refused with %j', (change, field, expected) => {
+  const refusing = INVALID.map((row) => [changeName(row[0]), ...row] as const);
+  it.each(refusing)('is refused %s', (_, change, field, expected) => {
     expect(refused(changed(change))).toMatchObject({
       code: 'invalid-view',
       issues: [{ field, expected }],
@@ -67,18 +76,31 @@ const path = 'string that starts with "/"';
 
 describe('the detail of a refusal', () => {
   it.each([
-    [changed({ mb: '12' }), '"mb" must be an integer; received the string "12".'],
-    [put('mb', '1e400'), `"mb" must be an integer; received a number beyond a double's range.`],
-    [changed({ pn: [] }), '"pn" must be a string; received an array.'],
-    [changed({ hc: {} }), '"hc" must be a boolean; received an object.'],
-    [changed({ url: 'home' }), `"url" must be a ${path}; received the string "home".`],
-    ['null', 'The view must be an object; received null.'],
-    [changed({ pid: undefined }), '"pid" is required: a non-empty string.'],
     [
+      'an integer as a string',
+      changed({ mb: '12' }),
+      '"mb" must be an integer; received the string "12".',
+    ],
+    [
+      'a number beyond a double',
+      put('mb', '1e400'),
+      `"mb" must be an integer; received a number beyond a double's range.`,
+    ],
+    ['an array as a string', changed({ pn: [] }), '"pn" must be a string; received an array.'],
+    ['an object as a boolean', changed({ hc: {} }), '"hc" must be a boolean; received an object.'],
+    [
+      'a url without its slash',
+      changed({ url: 'home' }),
+      `"url" must be a ${path}; received the string "home".`,
+    ],
+    ['null as the view', 'null', 'The view must be an object; received null.'],
+    ['a missing pid', changed({ pid: undefined }), '"pid" is required: a non-empty string.'],
+    [
+      'two faults',
       changed({ mv: { vtt: 1, vt: 1, v30: 1, dlv: 1 }, url: 'x' }),
       '"mv.vtt" isn\'t a field of a view; did you mean "mv.vt"? The view has 2 faults, all listed in issues.',
     ],
-  ])('names the fault and what was expected: %s', (text, detail) => {
+  ])('names the fault and what was expected: %s', (_, text, detail) => {
     expect(refused(text).detail).toBe(detail);
   });
 });
@@ -144,15 +166,23 @@ describe('the faults of a view', () => {
 });
 
 it.each([
-  ['', 'The body is empty; send one JSON object.'],
+  ['no text', '', 'The body is empty; send one JSON object.'],
   [
+    'an object converted to text',
     '[object Object]',
     'The body is "[object Object]", not the object\'s JSON. Send JSON.stringify(view).',
   ],
-  ['{"a":\n  1,}', 'Line 2, column 4: expected no comma before the closing "}".'],
-])("%j, which isn't JSON, is refused with a detail that says how to correct it", (text, detail) => {
-  expect(refused(text)).toStrictEqual({ code: 'malformed-json', detail });
-});
+  [
+    'a comma before the closing brace',
+    '{"a":\n  1,}',
+    'Line 2, column 4: expected no comma before the closing "}".',
+  ],
+])(
+  "a body that isn't JSON is refused, and the detail says how to correct it: %s",
+  (_, text, detail) => {
+    expect(refused(text)).toStrictEqual({ code: 'malformed-json', detail });
+  },
+);
 
 describe('a stored view', () => {
   const wellFormed = (value: unknown): unknown =>

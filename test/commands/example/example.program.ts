@@ -83,45 +83,52 @@ describe('example', () => {
   it.each([
     ['port', ['systemd', 'systemd-socket', 'caddy', 'nginx', 'dockerfile', 'compose']],
     ['status', ['systemd', 'caddy', 'dockerfile', 'compose', 'prometheus', 'alerts']],
-  ])("uses the last start's --%s in %j only, unless it is given", async (option, expected) => {
-    const [taken, given] = ['127.0.0.1:9007', '127.0.0.1:9008'].map((address) =>
-      option === 'port' ? address.slice(-4) : address,
-    );
-    const data = lastStarted({ [option]: taken! });
-    // An archive's unit uses no option of a collector.
-    const names = NAMES.filter((name) => name !== 'archive');
-    const changed = names.map(async (name) => {
-      const printed = await run(['example', name], { data });
-      const same = await run(['example', name, `--${option}=${taken}`], { data });
-      expect(printed).toMatchObject({ code: 0, stdout: same.stdout });
-      expect(printed.stderr).not.toContain('last start');
-      const other = await run(['example', name, `--${option}=${given}`], { data });
-      expect(other.stdout).not.toContain('9007');
-      return other.stdout === printed.stdout ? [] : [name];
-    });
-    expect((await Promise.all(changed)).flat()).toStrictEqual(expected);
-  });
+  ])(
+    "uses the last start's --%s in the files that have it, unless it is given",
+    async (option, expected) => {
+      const [taken, given] = ['127.0.0.1:9007', '127.0.0.1:9008'].map((address) =>
+        option === 'port' ? address.slice(-4) : address,
+      );
+      const data = lastStarted({ [option]: taken! });
+      // An archive's unit uses no option of a collector.
+      const names = NAMES.filter((name) => name !== 'archive');
+      const changed = names.map(async (name) => {
+        const printed = await run(['example', name], { data });
+        const same = await run(['example', name, `--${option}=${taken}`], { data });
+        expect(printed).toMatchObject({ code: 0, stdout: same.stdout });
+        expect(printed.stderr).not.toContain('last start');
+        const other = await run(['example', name, `--${option}=${given}`], { data });
+        expect(other.stdout).not.toContain('9007');
+        return other.stdout === printed.stdout ? [] : [name];
+      });
+      expect((await Promise.all(changed)).flat()).toStrictEqual(expected);
+    },
+  );
 
   it.each([
     ['max-view', ['systemd', 'nginx', 'dockerfile', 'fluent-bit', 'vector', 'filebeat', 'rsyslog']],
     ['min-free', ['systemd', 'dockerfile', 'alerts']],
-  ])("warns about the last start's --%s in %j only", async (option, expected) => {
-    const text = { 'max-view': '20KiB', 'min-free': '1GiB' }[option]!;
-    const data = lastStarted({ [option]: text });
-    const warning = (stderr: string) => / had options that this file lacks.*: (.*)$/m.exec(stderr);
-    const warned = NAMES.map(async (name) => {
-      const { stdout, stderr } = await run(['example', name], { data });
-      const [, command = ''] = warning(stderr) ?? [];
-      if (command === '') return [];
-      const [, words = ''] = /viewlog.mjs (.*)/.exec(command) ?? [];
-      expect(words).toBe(`example ${name} --data ${data} --${option} ${text}`);
-      const again = await start(words.split(' '), data).ended;
-      expect([again.code, warning(again.stderr)]).toStrictEqual([0, null]);
-      expect(again.stdout).not.toBe(stdout);
-      return name;
-    });
-    expect((await Promise.all(warned)).flat()).toStrictEqual(expected);
-  });
+  ])(
+    "warns about the last start's --%s in the files that lack it only",
+    async (option, expected) => {
+      const text = { 'max-view': '20KiB', 'min-free': '1GiB' }[option]!;
+      const data = lastStarted({ [option]: text });
+      const warning = (stderr: string) =>
+        / had options that this file lacks.*: (.*)$/m.exec(stderr);
+      const warned = NAMES.map(async (name) => {
+        const { stdout, stderr } = await run(['example', name], { data });
+        const [, command = ''] = warning(stderr) ?? [];
+        if (command === '') return [];
+        const [, words = ''] = /viewlog.mjs (.*)/.exec(command) ?? [];
+        expect(words).toBe(`example ${name} --data ${data} --${option} ${text}`);
+        const again = await start(words.split(' '), data).ended;
+        expect([again.code, warning(again.stderr)]).toStrictEqual([0, null]);
+        expect(again.stdout).not.toBe(stdout);
+        return name;
+      });
+      expect((await Promise.all(warned)).flat()).toStrictEqual(expected);
+    },
+  );
 
   it('uses the addresses of the running collector, which the last start may lack', async () => {
     const { data } = await startViewlog({ args: ['--host=127.0.0.2'] });

@@ -23,7 +23,10 @@ const rulesIn = (text: string): Rule[] =>
   (parse(text, { strict: true }) as { groups: [{ rules: Rule[] }] }).groups[0].rules;
 
 describe.skipIf(!isHere('/usr/bin/promtool'))('Prometheus accepts', () => {
-  it.each([[[]], [['--status-token-file=token']]])('the scrape, with %s', async (args) => {
+  it.each([
+    ['without a token', []],
+    ['with a token', ['--status-token-file=token']],
+  ])('the scrape, %s', async (_, args) => {
     const data = dataDirectory();
     writeFileSync(join(data, 'token'), 'a-token-of-32-characters-or-more');
     const text = await exampleOf('prometheus', args, { data });

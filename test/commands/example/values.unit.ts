@@ -26,11 +26,25 @@ async function valueOf(name: string, options: string, here: Partial<Installation
   return VALUES[name]!({ ...installation, ...program, ...here }, 'vector');
 }
 
-const EXECUTABLE = { runtime: undefined, program: '/usr/bin/viewlog' };
-const DENO = { runtime: '/usr/bin/deno' };
+const PROGRAMS = {
+  'on Node': {},
+  'on Deno': { runtime: '/usr/bin/deno' },
+  'as an executable': { runtime: undefined, program: '/usr/bin/viewlog' },
+  'at a path with a space': { program: '/opt/a b' },
+};
 const STREAM = '--store nats://u:s3cret@host --projects /srv/viewlog/projects.json';
 
-it.each<[name: string, options: string, value: unknown, here?: Partial<Installation>]>([
+type Row<T> = [name: string, options: string, outcome: T, how?: keyof typeof PROGRAMS];
+
+/** Puts the options and the program in words in front of each row. */
+const described = <T>(rows: Row<T>[]) =>
+  rows.map(([name, options, outcome, how = 'on Node']) => {
+    const given = options.replace(STREAM, '--store nats://…') || 'no options';
+    const what = how === 'on Node' ? given : `${given}, ${how}`;
+    return [name, what, how, options, outcome] as const;
+  });
+
+const COMPUTED = described<unknown>([
   ['address', '--host 0.0.0.0', '127.0.0.1:8080'],
   ['address', '--host :: --port 9000', '[::1]:9000'],
   ['address', '--host [::] --port 9000', '[::1]:9000'],
@@ -81,32 +95,31 @@ it.each<[name: string, options: string, value: unknown, here?: Partial<Installat
     'run',
     '--projects /etc/p.json',
     `/usr/bin/deno run --no-prompt --allow-net --allow-env --allow-sys=statfs --allow-read=${DATA},/etc --allow-write=${DATA} /opt/viewlog.mjs`,
-    DENO,
+    'on Deno',
   ],
-  ['run', '', '/usr/bin/viewlog', EXECUTABLE],
-  ['programName', '', 'viewlog', EXECUTABLE],
-])('the value %s with "%s" is %j', async (name, options, value, here = {}) => {
-  expect(await valueOf(name, options, here)).toStrictEqual(value);
+  ['run', '', '/usr/bin/viewlog', 'as an executable'],
+  ['programName', '', 'viewlog', 'as an executable'],
+]);
+
+it.each(COMPUTED)('example computes %s with %s', async (name, _, how, options, value) => {
+  expect(await valueOf(name, options, PROGRAMS[how])).toStrictEqual(value);
 });
 
-it.each([
-  ['statusAddress', '--status off', {}, "The collector's --status is off, so"],
-  ['viewsDir', STREAM, {}, 'A stream has no files to read'],
-  [
-    'mountedDir',
-    '--projects /etc/p.json',
-    {},
-    `"/etc/p.json" isn't in "${DATA}", and the container`,
-  ],
-  ['settingsInside', '--status-token-file /etc/t', {}, `"/etc/t" isn't in "${DATA}"`],
-  ['socketAddress', '', DENO, "Deno and Bun can't use a socket from systemd"],
-  ['address', '--port 0', {}, 'Give --port a fixed port: port 0 means'],
-  ['socketAddress', '--port 0', {}, 'Give --port a fixed port'],
-  ['statusAddress', '--status 127.0.0.1:0', {}, 'Give --status a fixed port'],
-  ['publishedPorts', '--status 127.0.0.1:0', {}, 'Give --status a fixed port'],
-  ['run', '', { program: '/opt/a b' }, 'Can\'t put "/opt/a b" into a configuration file'],
-])('the value %s with "%s" is refused', async (name, options, here, reason) => {
-  await expect(valueOf(name, options, here)).rejects.toThrow(reason);
+const REFUSED = described<string>([
+  ['statusAddress', '--status off', "The collector's --status is off, so"],
+  ['viewsDir', STREAM, 'A stream has no files to read'],
+  ['mountedDir', '--projects /etc/p.json', `"/etc/p.json" isn't in "${DATA}", and the container`],
+  ['settingsInside', '--status-token-file /etc/t', `"/etc/t" isn't in "${DATA}"`],
+  ['socketAddress', '', "Deno and Bun can't use a socket from systemd", 'on Deno'],
+  ['address', '--port 0', 'Give --port a fixed port: port 0 means'],
+  ['socketAddress', '--port 0', 'Give --port a fixed port'],
+  ['statusAddress', '--status 127.0.0.1:0', 'Give --status a fixed port'],
+  ['publishedPorts', '--status 127.0.0.1:0', 'Give --status a fixed port'],
+  ['run', '', 'Can\'t put "/opt/a b" into a configuration file', 'at a path with a space'],
+]);
+
+it.each(REFUSED)('example refuses %s with %s', async (name, _, how, options, reason) => {
+  await expect(valueOf(name, options, PROGRAMS[how])).rejects.toThrow(reason);
 });
 
 it.each([' ', '"', "'", '$', '%', '*', '\\', '\n', ',', '#', '\u202e'])(

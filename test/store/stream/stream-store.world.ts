@@ -134,15 +134,26 @@ describe.skipIf(!canRunNats())('a start with a stream', () => {
     expect(stderr).not.toContain('wr0ng');
   });
 
-  it.each<[string, object, RegExp, string?]>([
-    ['VIEWS', { storage: 'memory' }, /^error: Stream VIEWS can't store views: it keeps messages/],
-    ['VIEWS', { max_msg_size: 10_000 }, /messages of at most .* \(max_msg_size\), too little for/],
+  it.each<[what: string, name: string, config: object, message: RegExp]>([
     [
+      'stream VIEWS is in memory',
+      'VIEWS',
+      { storage: 'memory' },
+      /^error: Stream VIEWS can't store views: it keeps messages/,
+    ],
+    [
+      'stream VIEWS has a limit too small for --max-view',
+      'VIEWS',
+      { max_msg_size: 10_000 },
+      /messages of at most .* \(max_msg_size\), too little for/,
+    ],
+    [
+      "stream VIEWS_REFUSED isn't viewlog's",
       'VIEWS_REFUSED',
       { subjects: ['other.>'], max_bytes: 7e6 },
       /^error: Stream VIEWS_REFUSED isn't viewlog's \(subjects other.>\); name another with/,
     ],
-  ])('is refused if stream %s has %j, and changes nothing', async (name, config, message) => {
+  ])('is refused if %s, and changes nothing', async (_, name, config, message) => {
     const nats = await startNats();
     await makeStream(nats, { name, ...config });
     const { code, stderr } = await serve(nats.url);
