@@ -81,12 +81,13 @@ async function works(
 /** Returns the account that pastes a command for root: root itself, if there is no sudo. */
 const asRoot = ({ plan, operator }: Place): How => ({ as: plan.hasSudo ? operator : ROOT });
 
+/** Returns the account that edits the projects file: a command for root's file names no account. */
+const asEditor = ({ plan }: Place): How => (plan.projects === "root's" ? { as: ROOT } : {});
+
 /** Pastes a command that edits the projects file, which keeps its owner, group and mode. */
 async function edits(place: Place, command: string): Promise<void> {
   const [before, text] = [rights(place.projects), fs.readFileSync(place.projects, 'utf8')];
-  // A command for root's file names no account.
-  const how = place.plan.projects === "root's" ? { as: ROOT } : {};
-  await works(place, command, [place.projects], how);
+  await works(place, command, [place.projects], asEditor(place));
   expect(fs.readFileSync(place.projects, 'utf8'), command).not.toBe(text);
   expect(rights(place.projects)).toBe(before);
 }
@@ -172,7 +173,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const said = await place.failsToStart(78);
       expect(said).toContain(`projects file "${place.projects}": it doesn't exist`);
       const command = commandIn(said, /create it: (.*)/).replace('activate ID', 'activate 1');
-      await works(place, command);
+      await works(place, command, [], asEditor(place));
       await place.starts();
       await accepted(place);
     },
@@ -436,10 +437,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await accepted(place);
       expect(await place.send({ p: '99' })).toBe(403);
       if (place.hasPage) await place.pageThatSays(/^(?![^]*can't use)/);
-      const added = await place.viewlog(
-        ['activate', '2', ...place.files],
-        place.plan.projects === "root's" ? ROOT : undefined,
-      );
+      const added = await place.viewlog(['activate', '2', ...place.files], asEditor(place).as);
       expect(added.code, added.text).toBe(0);
     },
   },
