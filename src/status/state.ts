@@ -242,9 +242,11 @@ function busiestMinute({ acceptedIn }: Activity, { refusedIn }: Reason, nowMs: n
   const refused = refusedIn.byMinute(nowMs);
   const sent = acceptedIn.byMinute(nowMs).map((count, i) => count + refused[i]!);
   const running = sent.pop()!;
-  // Sending began somewhere within the last minute if there was none before.
-  if (running > 0 && sent.at(-2) === 0) sent.pop();
-  return Math.max(...sent) || undefined;
+  // Sending began somewhere within the last minute if there was none before. Alone, such a minute
+  // says nothing about a full one.
+  const isPartial = running > 0 && sent.at(-2) === 0;
+  const isKnown = (isPartial ? sent.slice(0, -1) : sent).some((count) => count > 0);
+  return isKnown ? Math.max(...sent) : undefined;
 }
 
 /**

@@ -127,6 +127,24 @@ describe('a refusal', () => {
     expect(scene.judged()[0]).toMatchObject({ state: 'arriving', colour: undefined });
   });
 
+  it('over a limit suggests twice the views of the busiest minute, even if they began within it', () => {
+    const scene = new Scene([{ id: '1', maxViewsPerMinute: 2 }]);
+    const suggested = () => scene.judged()[0]!.reasons[0]?.remedy;
+    const refused = { code: 'rate-limited', project: '1', limit: 2 } as const;
+    scene.accept(2);
+    scene.refuse(1, refused);
+    scene.nowMs += MINUTE_MS;
+    scene.accept();
+    // Nobody knows how many views a full minute has.
+    expect(suggested()).not.toHaveProperty('viewsPerMinute', expect.any(Number));
+    scene.nowMs += 5 * MINUTE_MS;
+    scene.accept(2);
+    scene.refuse(3, refused);
+    scene.nowMs += MINUTE_MS;
+    scene.accept();
+    expect(suggested()).toMatchObject({ viewsPerMinute: 10 });
+  });
+
   it("caused by the disk isn't a problem of the project while the disk is full", () => {
     const scene = new Scene([{ id: '1' }]);
     scene.refuse(5, { code: 'storage-unavailable', project: '1' });
