@@ -77,7 +77,7 @@ const SERVE = {
   'nats-replicas': option(
     'COUNT',
     o.whole(1, 5),
-    'copies per view (default: 3 if possible, else 1)',
+    'servers that store each view (default: 3 if possible, else 1)',
   ),
   'nats-creds': option('FILE', o.text, 'NATS credentials file'),
   status: option(
@@ -104,7 +104,7 @@ const ACTIVATE = {
 const REPORT = {
   'from-day': option('DAY', o.dayOrWord, 'first day, such as 2026-01-01, today or yesterday'),
   'to-day': option('DAY', o.dayOrWord, 'last day, such as 2026-01-31, today or yesterday'),
-  last: option('DAYS', o.whole(1, DAYS_MAX), 'this many days, up to --to or today'),
+  last: option('DAYS', o.whole(1, DAYS_MAX), 'the last DAYS days, up to --to or today'),
   project: option('ID', projectId, 'this project only'),
   'time-zone': option('ZONE', o.timeZone, "time zone of days and hours (default: the system's)"),
   top: option('COUNT', o.whole(1, 1000), 'length of the lists', '10'),
@@ -180,8 +180,8 @@ export const projectsIn = (data: string): string =>
   `${data.replace(/(?<=.)\/+$/, '')}/projects.json`;
 
 /**
- * Parses a command line. The command may come after options, because a flag takes a value or none
- * in all commands alike.
+ * Parses a command line. The command may come after options, because each flag takes
+ * a value in every command, or in none.
  * @param optionsOf returns the options of a command, for the hint at an unknown one.
  * @throws {Fatal} exit 64 at an option that no command has, or that lacks its value.
  */

@@ -8,17 +8,21 @@ export type Reply =
   | { readonly status: number; readonly headers: Headers; readonly body: string }
   | { readonly failure: string; readonly code?: string | undefined };
 
-export interface Asked {
+export interface Request {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
 /** Asks once, follows no redirect, and waits `timeoutMs` at most. Never rejects. */
-export async function fetchOnce(url: string, asked: Asked = {}, timeoutMs = 5_000): Promise<Reply> {
+export async function fetchOnce(
+  url: string,
+  request: Request = {},
+  timeoutMs = 5_000,
+): Promise<Reply> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    return await (/^http:/i.test(url) ? askDirectly : askAnyWay)(url, asked, signal);
+    return await (/^http:/i.test(url) ? fetchDirectly : fetchThroughProxy)(url, request, signal);
   } catch (error) {
     if (signal.aborted) return { failure: `no answer in ${timeoutMs / 1000} s` };
     return { failure: fetchFailure(error), code: errnoOf(error) };
@@ -26,8 +30,12 @@ export async function fetchOnce(url: string, asked: Asked = {}, timeoutMs = 5_00
 }
 
 /** Asks through the proxy in `HTTPS_PROXY`, which can be the only way to a public address. */
-async function askAnyWay(url: string, asked: Asked, signal: AbortSignal): Promise<Reply> {
-  const response = await fetch(url, { ...asked, redirect: 'manual', signal });
+async function fetchThroughProxy(
+  url: string,
+  request: Request,
+  signal: AbortSignal,
+): Promise<Reply> {
+  const response = await fetch(url, { ...request, redirect: 'manual', signal });
   const { status, headers } = response;
   return { status, headers, body: await response.text() };
 }
@@ -36,15 +44,15 @@ async function askAnyWay(url: string, asked: Asked, signal: AbortSignal): Promis
 const DIRECT = new http.Agent({ proxyEnv: {} } as http.AgentOptions);
 
 /** Not `fetch`, which would use the proxy in `HTTP_PROXY` even for this machine's own addresses. */
-async function askDirectly(url: string, asked: Asked, signal: AbortSignal): Promise<Reply> {
-  const { method = 'GET', body = '' } = asked;
+async function fetchDirectly(url: string, request: Request, signal: AbortSignal): Promise<Reply> {
+  const { method = 'GET', body = '' } = request;
   // Without this header, Node would send the body of an OPTIONS request unframed.
   const length = method === 'GET' ? {} : { 'Content-Length': Buffer.byteLength(body) };
-  const headers = { ...asked.headers, ...length };
-  const request = http.request(url, { method, headers, signal, agent: DIRECT });
-  request.on('error', () => {}); // an error can still follow the head of an answer
-  const answered = once(request, 'response') as Promise<[http.IncomingMessage]>;
-  request.end(body);
+  const headers = { ...request.headers, ...length };
+  const outgoing = http.request(url, { method, headers, signal, agent: DIRECT });
+  outgoing.on('error', () => {}); // an error can still follow the head of an answer
+  const answered = once(outgoing, 'response') as Promise<[http.IncomingMessage]>;
+  outgoing.end(body);
   const [response] = await answered;
   const fields = response.headers as Record<string, string>;
   return {

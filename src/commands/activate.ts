@@ -63,12 +63,14 @@ export const activate = defineCommand({
     if (outcome === 'created' && operator === undefined) {
       print('To show your address in refusals, add --operator you@example.com to this command');
     }
-    const where = isRunning ? 'for the running viewlog' : 'once viewlog is running';
+    const where = isRunning ? ' to the running viewlog' : ', once viewlog is running';
     const unknown = isRunning === undefined ? " (this user isn't allowed to check)" : '';
-    print(`The script for its pages (--url is the address at which browsers reach viewlog):`);
+    print(
+      'To print the script for its pages, replace the address after --url with the one at which browsers reach viewlog:',
+    );
     const sender = { id, origins: origins.length > 0 ? [...origins] : after.origins };
     print(`  ${commands.snippet(installation, id, viewsUrl(sender, address))}`);
-    print(`A test view, ${where}${unknown}:\n  ${curlOf(sender, address)}`);
+    print(`To send a test view${where}${unknown}:\n  ${curlOf(sender, address)}`);
     return EXIT.done;
   },
 });

@@ -42,7 +42,8 @@ type Used = ReadonlySet<string>;
 export const example = defineCommand({
   name: 'example',
   operands: '[NAME]',
-  summary: 'prints a file for systemd, a proxy, Docker, Prometheus or a shipper, or lists them',
+  summary:
+    'prints a file for systemd, a proxy, Docker, Prometheus or a shipper; lists them without NAME',
   examples: [
     'viewlog example',
     'viewlog example systemd --data /var/lib/viewlog > viewlog.service',

@@ -4,7 +4,7 @@ import { echo, nearest } from '../base/text.ts';
 import { BUILD, licences } from '../base/built.ts';
 import { layOut } from '../manual/lay-out.ts';
 import { findText, READERS, TOPICS } from '../manual/pages.ts';
-import { envName, flagOf, OPTIONS } from '../settings.ts';
+import { envName, flagOf, type OptionName, OPTIONS } from '../settings.ts';
 import { viewlog } from '../installation/commands.ts';
 import { programWords } from '../installation/installation.ts';
 import { type Command, defineCommand, tableOf } from './command.ts';
@@ -69,7 +69,7 @@ function overview(commands: readonly Command[]): string {
     ['', reader].concat(tableOf(Object.entries(pages))),
   );
   return [
-    `viewlog ${BUILD}: a page-view collector; by default, a 201 means that the line is on disk`,
+    `viewlog ${BUILD} collects page views, and stores each as one line of JSON`,
     '',
     'viewlog [command] [options]',
     '',
@@ -105,10 +105,15 @@ function commandPage(command: Command): string {
     ...(first === undefined ? [] : [...tableOf(rows), '']),
     'For example:',
     ...examples.map((example) => `  ${example}`),
-    ...(first === undefined ? [] : ['', ENVIRONMENT]),
+    ...(first === undefined ? [] : ['', environment(options)]),
   ].join('\n');
 }
 
-const ENVIRONMENT =
-  'Unless noted, each option can also be an environment variable, such as VIEWLOG_DATA for\n' +
-  '--data. An option on the command line wins.';
+/** Returns a note on variables, with one of the command's own options. */
+function environment(options: readonly OptionName[]): string {
+  const example = options.find((option) => flagOf(option) === option) ?? 'data';
+  return (
+    `Unless noted, each option can also be an environment variable, such as ${envName(example)} for\n` +
+    `--${example}. An option on the command line wins.`
+  );
+}

@@ -18,7 +18,7 @@ import { collectorAddress, defineCommand } from './command.ts';
 export const replay = defineCommand({
   name: 'replay',
   operands: 'FILE…',
-  summary: 'sends refused views that would be accepted now to a running collector',
+  summary: 'sends refused views to a running collector, if it would accept them now',
   examples: ['viewlog replay /var/lib/viewlog/refused-2026-01-31.ndjson --data /var/lib/viewlog'],
   options: ['replay-to', 'project', 'host', 'port', 'data', 'projects', 'max-view'],
   optionHelp: {

@@ -6,8 +6,7 @@ import { builtTexts } from '../base/built.ts';
 import { printable } from '../base/text.ts';
 import * as commands from '../installation/commands.ts';
 import { withOwners } from '../installation/installation.ts';
-import type { Parsed } from '../projects/parse.ts';
-import { readProjectsFile } from '../projects/projects-file.ts';
+import { readProjectsFile, type Reading } from '../projects/projects-file.ts';
 import { isLoopback } from '../status/guard.ts';
 import { collectorAddress, defineCommand } from './command.ts';
 
@@ -67,12 +66,15 @@ const policyAdvice = (hash: string, origin: string): readonly string[] => [
   "    Leave this one out if the directive has 'unsafe-inline', but no nonce and no hash:",
   '    it would block the other inline scripts.',
   'If a directive is missing, create it, and copy the sources of default-src into it first;',
-  "if default-src is missing too, add nothing. Remove 'none'.",
+  "if default-src is missing too, add nothing. Remove 'none' from a directive that gets a source.",
 ];
 
 /** Returns why the project's views would be refused. */
-function problemsOf(reading: Parsed, id: string, path: string, fix: string): readonly string[] {
-  if ('faults' in reading) return reading.faults;
+function problemsOf(reading: Reading, id: string, path: string, fix: string): readonly string[] {
+  if ('faults' in reading) {
+    const { faults, create } = reading;
+    return create === undefined ? faults : [`${faults[0]!}; create it: ${create}`];
+  }
   const project = reading.file.projects.find((listed) => listed.id === id);
   if (project !== undefined && project.active !== false) return [];
   const what = `${project === undefined ? "isn't listed" : 'is inactive'} in ${printable(path, Infinity)}`;

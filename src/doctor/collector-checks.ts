@@ -57,8 +57,10 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
     const { projectsFault: fault } = status.overview ?? {};
     if (fault?.isMissing) return [error(`${fault.first}; ${effect}`, RESTORE_PROJECTS)];
     const check = `Correct the file. To see every fault: ${commands.check(of)}`;
-    // If the file can't be read, its fault or `checkPermissions` says what to do.
-    const fix = Buffer.isBuffer(reading.content) ? check : undefined;
+    const { content, create } = reading;
+    const correct = create === undefined ? undefined : `Create it: ${create}`;
+    // If the file can't be read, `checkPermissions` says what to do.
+    const fix = Buffer.isBuffer(content) ? check : correct;
     return [error(`${summaryOfFaults(reading.faults)}; ${effect}`, fix)];
   }
   // Another check reports that viewlog, unlike this user, can't read the file.
@@ -89,7 +91,9 @@ export function checkLock({ holder, askedPort, kill, settings, of }: Facts): rea
   const where = address === undefined ? '' : ` at ${address}`;
   const { host } = settings;
   const optionsRemark =
-    port === undefined ? '' : ` (these options name ${ownAddress({ host, port: askedPort! })})`;
+    port === undefined
+      ? ''
+      : ` (your options give the address ${ownAddress({ host, port: askedPort! })})`;
   const fix = `If process ${pid} shouldn't run, end it${end}${examine}`;
   return [error(`${who}${where}, ${holds}${optionsRemark}`, fix)];
 }

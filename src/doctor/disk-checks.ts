@@ -20,7 +20,7 @@ import * as commands from '../installation/commands.ts';
 import type { Installation } from '../installation/installation.ts';
 import { spaceOf } from '../status/look-around.ts';
 import { directoryNotice, spaceStep, stepText } from '../status/problem-words.ts';
-import { lastingWords } from '../status/words.ts';
+import { daysInWords } from '../status/words.ts';
 import type { Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
 import type { Inside } from './probe-disk.ts';
@@ -72,7 +72,7 @@ export function checkDirectory({ disk, isOutsider, nowMs, of }: Facts): readonly
 /** A file's path, owner and mode. */
 type Found = Inside['files'][number];
 
-/** Reports the account that viewlog runs as; if it isn't clear, asks. */
+/** Reports the account that viewlog runs as; if it isn't clear, asks the operator for it. */
 export const checkUser = inside((seen, { of, source }) => {
   const { directory, files, account, closedDirectory: closed } = seen;
   if (closed !== undefined) {
@@ -134,7 +134,7 @@ export const checkPermissions = inside((seen, { of }) => {
     const effect = (them: string) =>
       `viewlog, which runs as user ${who}, can't ${verb} ${them}${stop}`;
     if (copiesGid !== undefined && first.uid === 0 && dirname(first.path) === of.data) {
-      const why = `${whose([first])}, like other files there, as after a copy by root`;
+      const why = `${whose([first])}, as do other files there, probably because root copied them`;
       return [state(`${why}; ${effect('it')}`, commands.giveBack(of, account, copiesGid))];
     }
     const paths = same.map(({ path }) => path);
@@ -229,7 +229,7 @@ export const checkSpace = inside((seen, { settings, of }) => {
   const { daysLeft } = space;
   if (daysLeft === undefined)
     return [ok(`${what}; an estimate of how long the disk lasts needs a full day`)];
-  const estimate = `${what}; ${lastingWords(daysLeft)} at the current rate`;
+  const estimate = `${what}, enough for ${daysInWords(daysLeft)} at the current rate`;
   // With --keep-days, as many files are removed as are added.
   const isSteady = keepDays > 0 && seen.viewDays.length >= keepDays;
   if (daysLeft >= DAYS_LEFT_MIN || isSteady) return [ok(estimate)];
@@ -256,7 +256,7 @@ export function checkClock({ nowMs, disk, of, isSynchronised }: Facts): readonly
   const newest = disk?.inside?.viewDays.at(-1) ?? '';
   const now = `The time is ${timeOf(nowMs)}`;
   if (dayOf(nowMs) >= newest) return [ok(now)];
-  const what = `${now}, but there is "${of.data}/${fileNameOf('views', newest)}"; viewlog names files by the clock`;
+  const what = `${now}, but "${of.data}/${fileNameOf('views', newest)}" has a later day, so the clock is or was wrong`;
   if (isSynchronised) return [ok(`${what}; the clock is synchronised now`)];
   return [
     warning(what, `Synchronise it: ${commands.asRoot('timedatectl set-ntp true', of.hasSudo)}`),

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { type Asked, fetchOnce, type Reply } from '../base/fetch-once.ts';
+import { fetchOnce, type Reply, type Request } from '../base/fetch-once.ts';
 import { errorText, orElse } from '../base/exit.ts';
 import { lastStart } from '../disk/last-start.ts';
 import { askHolder, LOCK_NAME } from '../disk/lock.ts';
@@ -175,8 +175,8 @@ async function findViewlog(options: DoctorSettings, self: Announced) {
 
 /**
  * Returns the account that a viewlog runs or ran as. `undefined` if its process has another id on
- * this machine, because its container may have ids of its own. If root of this machine owns the
- * files, the container has no ids of its own: those are never this machine's root.
+ * this machine, because its container may have ids of its own. A container with ids of its own
+ * can't create files that this machine's root owns.
  */
 async function runnerOf({ account, pid }: Announced, { owners }: Installation) {
   if (account === undefined) return undefined;
@@ -203,10 +203,10 @@ async function listenFault({ host, port }: Address, isExact: boolean): Promise<s
 }
 
 /** Asks the address, unless its port is 0: the doctor can't know which free port was chosen. */
-const fetchAt = async (url: string, asked?: Asked): Promise<Reply> =>
+const fetchAt = async (url: string, request?: Request): Promise<Reply> =>
   url.includes(':0/')
     ? { failure: 'port 0 means any free port', code: 'ECONNREFUSED' }
-    : fetchOnce(url, asked);
+    : fetchOnce(url, request);
 
 /** The options of another process that the checks need as values; `store` may contain a secret. */
 const NEEDED = SERVE_OPTIONS.filter((name) => name !== 'store');

@@ -72,7 +72,7 @@ export function checkUrl({ proxy, of, reply }: Facts): readonly Verdict[] {
   const { url, get } = proxy;
   const refusal = refusalIn(get);
   if (refusal?.code === 'not-found') {
-    const what = `${url} reaches viewlog, but not as /view: ${refusal.detail}; ${LOST}`;
+    const what = `${url} reaches viewlog, but the proxy changes the path: ${refusal.detail}; ${LOST}`;
     return [error(what, `Have the proxy pass the path on unchanged: ${help(of, 'proxies')}`)];
   }
   if (isReached(proxy)) return [ok(`${url} reaches viewlog`)];
@@ -115,7 +115,7 @@ const allowedOrigin = (reply: Reply): string =>
   'failure' in reply ? '' : clip(reply.headers.get('access-control-allow-origin') ?? '', 200);
 
 /**
- * Returns whether the view arrived cut off. The doctor's view is valid, and stands at the end of
+ * Returns whether the view arrived cut off. The doctor's view is valid, and is at the end of
  * the body, so viewlog gives these answers only if the end is missing.
  */
 const isCut = (view: Reply | undefined): boolean =>

@@ -135,35 +135,41 @@ const reading = (of: Installation, command: readonly string[], options: Options 
 const editing = (of: Installation, command: readonly string[], options: Options): string =>
   asAccount(of, of.owners.editor, command, options);
 
-/** Activates a project, adds an origin, or raises its limit (`max-views-per-minute`). */
+/**
+ * Returns a command that activates a project, adds an origin, or raises its limit (`max-views-per-
+ * minute`).
+ */
 export const activate = (of: Installation, id: string, options: Options = {}): string =>
   editing(of, ['activate', id], options);
 
 export const deactivate = (of: Installation, id: string): string =>
   editing(of, ['deactivate', id], {});
 
-/** Prints every fault of the projects file. */
+/** Returns a command that prints every fault of the projects file. */
 export const check = (of: Installation): string => reading(of, ['check']);
 
-/** Prints a page of the manual. */
+/** Returns a command that prints a page of the manual. */
 export const help = (of: Installation, topic: string): string => viewlog(of, ['help', topic]);
 
-/** Prints a file for another program with the options that were chosen. */
+/** Returns a command that prints a file for another program with the options that were chosen. */
 export const example = (of: Installation, name: string): string =>
   reading(of, ['example', name], picked(of, Object.keys(of.chosen)));
 
-/** Prints the script for a project's pages. */
+/** Returns a command that prints the script for a project's pages. */
 export const snippet = (of: Installation, id: string, url: string): string =>
   reading(of, ['snippet', id], { url });
 
-/** Examines the installation; with `url`, including what the proxy in front passes on. */
+/**
+ * Returns a command that examines the installation; with `url`, including what the proxy in front
+ * passes on.
+ */
 export function doctor(of: Installation, options: Options = {}): string {
   const more = of.data === undefined ? ['store', 'status'] : [];
   return reading(of, ['doctor'], { ...picked(of, [...more, 'status-token-file']), ...options });
 }
 
 /**
- * Sends a project's stored refused views again.
+ * Returns a command that sends a project's stored refused views again.
  * @param names the files' names in the data directory.
  */
 export function replay(of: Installation, project: string, names: readonly string[]): string {
@@ -172,11 +178,11 @@ export function replay(of: Installation, project: string, names: readonly string
   return reading(of, ['replay', ...paths], { ...to, project, ...picked(of, ['max-view']) });
 }
 
-/** Explains the view with this body, on one line. */
+/** Returns a command that explains the view with this body, on one line. */
 export const explain = (of: Installation, body: string): string =>
   `printf %s ${shellQuoted(body)} | ${reading(of, ['explain'], picked(of, ['max-view']))}`;
 
-/** Checks view files, or those of a directory, as their owner. */
+/** Returns a command that checks view files, or those of a directory, as their owner. */
 export async function verify(operands: readonly string[]): Promise<string> {
   const paths = operands.map((path) => (path === '-' ? path : absolute(path)));
   const of = { program: programWords(paths, []), hasSudo: isInstalled('sudo') };
@@ -187,7 +193,10 @@ export async function verify(operands: readonly string[]): Promise<string> {
 const ownerAndGroup = (owner: Owner, gid = primaryGroup(owner)): string[] =>
   [owner.name, groupName(gid)].map((name) => name.replace('#', ''));
 
-/** Creates the data directory for the owner of the projects file, else for a user `viewlog`. */
+/**
+ * Returns a command that creates the data directory for the owner of the projects file, else for a
+ * user `viewlog`.
+ */
 export function create({ data = '', owners, hasSudo }: Installation): string {
   const owner = owners.projects?.uid ? owners.projects : undefined;
   const [user, group] = owner ? ownerAndGroup(owner) : ['viewlog', 'viewlog'];
@@ -198,7 +207,8 @@ export function create({ data = '', owners, hasSudo }: Installation): string {
 }
 
 /**
- * Gives the data directory, and everything in it, to the account that runs viewlog.
+ * Returns a command that gives the data directory, and everything in it, to the account that runs
+ * viewlog.
  * @param gid the group, by default the account's own.
  */
 export function giveBack(
@@ -219,14 +229,14 @@ const quotedPaths = (paths: readonly string[]): string =>
 const pathsOf = ({ data }: Installation, names: readonly string[]): string =>
   quotedPaths(names.map((name) => `${data}/${name}`));
 
-/** Removes files of the data directory, as many as fit. */
+/** Returns a command that removes files of the data directory, as many as fit. */
 export function remove(of: Installation, names: readonly string[]): string {
   return asOwner(of, of.owners.data, `rm ${pathsOf(of, names)}`);
 }
 
 /**
- * Lets viewlog's account read files, or read and write them: by the mode if it owns the files,
- * otherwise by the group, because the reason for another owner is unknown.
+ * Returns a command that lets viewlog's account read files, or read and write them: by the mode if
+ * it owns the files, otherwise by the group, because the reason for another owner is unknown.
  * @param owner the owner of all of them.
  */
 export function grant(
@@ -314,11 +324,11 @@ export function accessFix(
   return { words, command: grant(account, [path], file, what) };
 }
 
-/** Lets the group of these files of the data directory read them. */
+/** Returns a command that lets the group of these files of the data directory read them. */
 export const share = (of: Installation, names: readonly string[]): string =>
   asOwner(of, of.owners.data, `chmod g+r ${pathsOf(of, names)}`);
 
-/** Lists the data directory with sizes. */
+/** Returns a command that lists the data directory with sizes. */
 export const list = (of: Installation): string =>
   asOwner(of, of.owners.data, `ls -lh ${shellQuoted(of.data ?? '')}`);
 
@@ -350,7 +360,7 @@ export async function killCommand(
 }
 
 /**
- * Starts a collector or an archive as this one was started.
+ * Returns a command that starts a collector or an archive as this one was started.
  * @param options replace those that were chosen.
  * @returns `undefined` if the stream's address is a secret.
  */
@@ -365,7 +375,7 @@ export function start(of: Installation, options: Options = {}): string | undefin
   });
 }
 
-/** Restarts the process, if systemd started it; else `undefined`. */
+/** Returns a command that restarts the process, if systemd started it; else `undefined`. */
 export const restart = ({ unit, hasSudo }: Installation): string | undefined =>
   unit === undefined ? undefined : asRoot(`systemctl restart ${shellQuoted(unit)}`, hasSudo);
 

@@ -41,6 +41,8 @@ export type Reading = Parsed & {
   readonly content: Content;
   /** How to let viewlog's account read the file; set only in the collector's own readings. */
   readonly access?: AccessFix;
+  /** The command that creates the file, if it is missing. */
+  readonly create?: string;
 };
 
 /**
@@ -56,7 +58,7 @@ export async function readProjectsFile(path: string, last?: Reading): Promise<Re
   const data = basename(path) === 'projects.json' ? dirname(path) : undefined;
   const self = ownAnnouncement({ role: 'collector', data, projects: path, chosen: {} });
   const create = activate(await withOwners(self), 'ID');
-  return { content, faults: [cannotRead(path, `it doesn't exist; create it: ${create}`)] };
+  return { content, faults: [cannotRead(path, "it doesn't exist")], create };
 }
 
 const isSameContent = (a: Content, b: Content): boolean =>
@@ -67,7 +69,9 @@ const isSameContent = (a: Content, b: Content): boolean =>
 /** @throws {Fatal} exit 78 with every fault. */
 export function fileOrFatal(reading: Reading): ProjectsFile {
   if ('file' in reading) return reading.file;
-  const message = withFix(reading.faults.join('\n'), reading.access);
+  const { faults, access, create } = reading;
+  const fault = withFix(faults.join('\n'), access);
+  const message = create === undefined ? fault : `${fault}; create it: ${create}`;
   // With a fix, the message is complete.
   const cause = reading.access === undefined ? reading.content : undefined;
   throw new Fatal(EXIT.badConfiguration, message, cause);

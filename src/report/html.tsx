@@ -161,7 +161,7 @@ function BarChart({ rows }: { readonly rows: readonly SectionRow[] }) {
         <span>0</span>
       </p>
       <ol class={isShort ? 'bars short' : 'bars'}>{bars}</ol>
-      {partial && <figcaption>Striped: {partial.texts.join(' ')}</figcaption>}
+      {partial && <figcaption>Striped bar: {partial.texts.join(' ')}</figcaption>}
     </figure>
   );
 }

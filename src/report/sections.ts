@@ -95,7 +95,7 @@ const campaign = (key: Report['campaigns']['top'][number]['key']): string[] =>
 
 const SOURCES = new Map([
   [NONE, 'Direct or unknown'],
-  [NOT_AN_ADDRESS, 'Not an address'],
+  [NOT_AN_ADDRESS, 'Not a web address'],
 ]);
 
 /** Returns `Norwegian Bokmål (Norway)` for `nb-NO`. */

@@ -48,7 +48,9 @@ function head(report: Report): string[] {
     `${about}, ${[...new Set([span.fromDay, span.toDay])].join(' to ')} (${timeZone})`,
     headline(report),
     lastWeekInWords(report),
-    ...figuresOf(report).map(([name, value, note]) => `${name}: ${value}, ${note}`),
+    ...figuresOf(report).map(
+      ([name, value, note]) => `${name}: ${value}${note.startsWith('in ') ? '' : ','} ${note}`,
+    ),
   ].filter((line) => line !== '');
 }
 

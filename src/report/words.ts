@@ -44,7 +44,7 @@ export function headline({ views, before, silentSpans }: Report): string {
   if (before === undefined) return `${count}.${gaps}`;
   const days = lengthOf(before);
   const period = days === 1 ? 'on the previous day' : `in the previous ${formatCount(days)} days`;
-  const cut = before.isCut ? ' by the same time' : '';
+  const cut = before.isCut ? ', up to the same time of day' : '';
   const gapsBefore =
     before.views === 0 ? '' : gapsInWords('Before that, no views', before.silentSpans);
   return `${count}, ${changeInWords(views, before.views)} ${period}${cut}.${gaps}${gapsBefore}`;
@@ -105,7 +105,7 @@ export const faultsOf = ({ invalidLines, brokenFiles }: Report): string[] => [
     : []),
 ];
 
-/** Returns `1–14 March 2026`. */
+/** Returns `1–14 March 2026`; some runtimes put spaces around the dash. */
 export const spanInWords = ({ fromDay, toDay }: Span): string =>
   new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', dateStyle: 'long' }).formatRange(
     new Date(fromDay),

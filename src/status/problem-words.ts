@@ -51,7 +51,7 @@ export function noticesOf(model: StatusModel): Notice[] {
   const { problems, overdue, store } = model;
   const notes = [
     ...(model.isStopping ? ['viewlog is about to stop, and accepts views until then.'] : []),
-    ...model.warnings,
+    ...model.warnings.map((note) => note.replace(/[^.?]$/, '$&.')),
   ];
   // While there is one, other commands fail.
   const obstacles = [
@@ -269,7 +269,7 @@ function reasonSteps(
   const from =
     sample.origin === undefined ? 'without an Origin' : `from ${printable(sample.origin)}`;
   const failed = kind === 'requests' ? 'failed' : `${lastDay === 1 ? 'was' : 'were'} refused`;
-  const what = `${views} ${failed} in 24 hours, most recently at ${at(lastMs)} ${from}: ${whyOf(sample)}.`;
+  const what = `${views} ${failed} in the last 24 hours, most recently at ${at(lastMs)} ${from}: ${whyOf(sample)}.`;
   const isRecovering = isOpen(reason) && acceptedSince > 0 && nowMs - lastMs >= CALM_MS;
   const since =
     kind === 'requests'
@@ -478,8 +478,8 @@ function proxyStep(sample: Sample, bodyBytes: number, of: Installation): Step {
   const nginx = `client_max_body_size ${Math.ceil(bodyBytes / KiB)}k`;
   const caddy = `max_size ${formatSizeOption(bodyBytes)} in request_body`;
   const text =
-    `The latest body ${what}. If a proxy limits the size or time of bodies, ` +
-    `allow ${formatSize(bodyBytes)} (nginx: ${nginx}; Caddy: ${caddy}). ${TEST_PROXY}`;
+    `The latest body ${what}. If a proxy limits the size of bodies, ` +
+    `allow ${formatSize(bodyBytes)} (nginx: ${nginx}; Caddy: ${caddy}); if it limits their time, allow ${seconds} s. ${TEST_PROXY}`;
   return { text, command: testProxy(sample, of) };
 }
 

@@ -190,9 +190,8 @@ function obstacleIn({ projects, store, files }: Surroundings): Obstacle | undefi
 }
 
 /**
- * Causes that viewlog can't check: only accepted views show that they are gone. The causes for
- * which large bodies are lost aren't among them, because accepted small views prove nothing about
- * these.
+ * Causes that viewlog can't check: only accepted views show that they are gone. Causes that lose
+ * large bodies are left out: accepted small views prove nothing about large ones.
  */
 const UNSEEN: ReadonlySet<Remedy['kind']> = new Set(['fix-page', 'send-origin', 'none']);
 
@@ -218,8 +217,8 @@ function judgeReason(
   });
   const acceptedSince = activity.accepted - acceptedAtLastRefusal;
   const before = Math.max(0, activity.acceptedIn.lastHour(nowMs) - acceptedSince);
-  // The proof that a page is corrected is a pause without refusals, and more accepted views in a
-  // row than ever came between two refusals: refused and accepted views may alternate.
+  // A page counts as corrected after a pause without refusals, and five times as many accepted views
+  // in a row as came between two refusals on average, plus three.
   const isRecovered = (): boolean =>
     nowMs - lastMs >= PAUSE_MS && acceptedSince >= 3 + (5 * before) / Math.max(1, lastHour);
   const isOver =
@@ -242,8 +241,8 @@ function busiestMinute({ acceptedIn }: Activity, { refusedIn }: Reason, nowMs: n
   const refused = refusedIn.byMinute(nowMs);
   const sent = acceptedIn.byMinute(nowMs).map((count, i) => count + refused[i]!);
   const running = sent.pop()!;
-  // Sending began somewhere within the last minute if there was none before. Alone, such a minute
-  // says nothing about a full one.
+  // If there was none before, sending began somewhere within the last minute, so that minute isn't a
+  // full one. Alone, such a minute says nothing about a full one.
   const isPartial = running > 0 && sent.at(-2) === 0;
   const isKnown = (isPartial ? sent.slice(0, -1) : sent).some((count) => count > 0);
   return isKnown ? Math.max(...sent) : undefined;

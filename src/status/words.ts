@@ -41,7 +41,7 @@ export function problemWords(
   const { kind, state, accepted, isDown, acceptedYesterday } = one;
   const refused = refusedInAll(one);
   if (state === 'silent') {
-    return `no views in 3 hours (${formatCount(acceptedYesterday)} in the same hours yesterday)`;
+    return `no views in the last 3 hours (${formatCount(acceptedYesterday)} in the same hours yesterday)`;
   }
   const noun = nounOf(kind);
   const all = plural(accepted + refused, noun);
@@ -50,7 +50,8 @@ export function problemWords(
   const gone = refused - one.refused;
   const why = isDown ? 'during an outage or for causes since fixed' : 'for causes since fixed';
   const was = refused === 1 ? 'was' : 'were';
-  const what = `in the last hour ${kind === 'requests' ? 'failed' : `${was} refused`}`;
+  const failed = `failed before ${refused === 1 ? 'its' : 'their'} project was known`;
+  const what = `in the last hour ${kind === 'requests' ? failed : `${was} refused`}`;
   return `${many} ${what}${gone > 0 ? `, ${formatCount(gone)} of them ${why}` : ''}`;
 }
 
@@ -176,13 +177,15 @@ function storeFigure({ store, space }: StatusModel): Figure {
   if (space === undefined) return ['Free disk', 'unknown', "statfs isn't permitted"];
   const { freeBytes, daysLeft } = space;
   const lasts =
-    daysLeft === undefined ? 'days left are known after one full day' : lastingWords(daysLeft);
+    daysLeft === undefined
+      ? 'days left: known after one full day'
+      : `lasts ${daysInWords(daysLeft)}`;
   return ['Free disk', formatRoundedSize(freeBytes), lasts];
 }
 
-/** `lasts 12 days` */
-export const lastingWords = (days: number): string =>
-  `lasts ${days > 3650 ? 'more than 10 years' : plural(Math.floor(days), 'day')}`;
+/** `12 days`, `more than 10 years` */
+export const daysInWords = (days: number): string =>
+  days > 3650 ? 'more than 10 years' : plural(Math.floor(days), 'day');
 
 export function stateWords(row: ProjectRow): string {
   const { state, active, accepted, figures } = row;
@@ -195,7 +198,9 @@ export function stateWords(row: ProjectRow): string {
   const refused = refusedInAll(row);
   // Not 100%, because some views were accepted.
   const share = Math.min(99, Math.round((100 * refused) / (accepted + refused)));
-  return row.kind === 'requests' ? `${share}% of all requests failed` : `${share}% refused`;
+  return row.kind === 'requests'
+    ? `${share}% of requests failed before their project was known`
+    : `${share}% refused`;
 }
 
 /** `Writing views-2026-11-22.ndjson, 1.2 KiB.` */

@@ -38,7 +38,7 @@ function sentence({ field, message, received }: Issue): string {
   // Without these words, a number in quotes would look like the expected number.
   const found = received.startsWith('"') ? `the string ${received}` : received;
   if (message.startsWith('must')) return `${text}; received ${found}.`;
-  return text.endsWith('?') ? text : `${text}.`;
+  return `${text}.`;
 }
 
 /**
@@ -76,7 +76,7 @@ function* faultsInside(
     else {
       yield () => {
         const name = nearest(key, Object.keys(entries));
-        const hint = name === undefined ? '' : `; did you mean "${pathOf(name)}"?`;
+        const hint = name === undefined ? '' : ` (did you mean "${pathOf(name)}"?)`;
         const expected = name === undefined ? 'no such field' : pathOf(name);
         return issueOf(pathOf(key), `isn't a field of a view${hint}`, expected, inner);
       };

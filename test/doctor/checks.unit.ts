@@ -317,7 +317,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
       projects: { content: undefined, faults: ['create it: viewlog activate ID'] },
       ...shown(sceneOf({ fault: { first: 'projects.json is gone', isMissing: true } })),
     },
-  "error lock: Process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z at http://127.0.0.1:8080, holds the data directory; no other collector can start there (these options name http://127.0.0.1:9000). If process 42 shouldn't run, end it: kill 42. Otherwise examine it with --port 8080":
+  "error lock: Process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z at http://127.0.0.1:8080, holds the data directory; no other collector can start there (your options give the address http://127.0.0.1:9000). If process 42 shouldn't run, end it: kill 42. Otherwise examine it with --port 8080":
     { askedPort: 9000 },
   "error lock: A process that doesn't answer holds the data directory; no other collector can start there. Find the process, and end it if it hangs: sudo ss -xlp | grep -F ' /data/viewlog.lock'":
     { ...NOT_RUNNING, holder: 'unresponsive', reply: undefined, status: {} },
@@ -351,7 +351,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     }),
   "error url: https://views.example/view doesn't reach viewlog: 502 from nginx; views from pages don't arrive. Have the proxy pass /view on to http://127.0.0.1:8080: viewlog help proxies":
     proxied({ get: answer(502, { server: 'nginx' }), preflight: answer(502) }),
-  "error url: https://views.example/view reaches viewlog, but not as /view: Nothing at /; views from pages don't arrive. Have the proxy pass the path on unchanged: viewlog help proxies":
+  "error url: https://views.example/view reaches viewlog, but the proxy changes the path: Nothing at /; views from pages don't arrive. Have the proxy pass the path on unchanged: viewlog help proxies":
     proxied({ get: problem('not-found', 'Nothing at /.') }),
   "error url: https://views.example/view doesn't reach viewlog: no route; views from pages don't arrive. Check the host name in the DNS, the certificate, the proxy and the firewall":
     proxied({ get: { failure: 'no route' }, preflight: { failure: 'no route' } }),
@@ -361,7 +361,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     { projects: reading('{"projects":[{"id":"1","active":false}]}') },
   'warning data directory: "/data" doesn\'t exist; there are no views yet. viewlog creates the directory when it starts, if its account is allowed to. Otherwise correct --data, or run: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data':
     { disk: {} },
-  'warning free space: 8.0 GiB free (--min-free is 64 MiB); lasts 7 days at the current rate; then every view is refused with 503. Delete views-*.ndjson of earlier days that you have shipped or copied, or use --keep-days':
+  'warning free space: 8.0 GiB free (--min-free is 64 MiB), enough for 7 days at the current rate; then every view is refused with 503. Delete views-*.ndjson of earlier days that you have shipped or copied, or use --keep-days':
     inside({ bytesPerDay: 1024 * MiB }),
   "warning free space: Free disk space is unknown: statfs isn't permitted; --min-free is off. Start Deno with --allow-sys=statfs":
     inside({ fileSystem: undefined }),
@@ -431,11 +431,11 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning health: Ready; without a token, the doctor sees no details. Run the doctor with --status-token-file,':
     withoutToken(true),
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
-  "warning refusals: Aurora: 2 of 102 views in the last hour were refused. The refusals began at 2026-11-22 14:01 UTC. 2 views were refused in 24 hours, most recently at 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If this origin is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example":
+  "warning refusals: Aurora: 2 of 102 views in the last hour were refused. The refusals began at 2026-11-22 14:01 UTC. 2 views were refused in the last 24 hours, most recently at 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If this origin is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example":
     shown(sceneOf({}, 2, 'origin-not-allowed')),
   'warning refusals: Aurora: 11 of 111 views in the last hour were refused, 9 of them for causes since fixed':
     shown(fixedBesideOpen()),
-  'body cut off. The latest body ended after 12 bytes. If a proxy limits the size or time of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)':
+  'body cut off. The latest body ended after 12 bytes. If a proxy limits the size of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)':
     shown(cutBodies()),
   'warning cors: Answers have Access-Control-Allow-Origin "*" instead of "https://a.example", so browsers block requests from pages of https://a.example. Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: viewlog help proxies':
     proxied({ get: problem('method-not-allowed', '', { 'access-control-allow-origin': '*' }) }),
@@ -449,7 +449,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     inside({ overdue: ['views-2026-01-01.ndjson'] }),
   'warning write and sync: A write and sync take 51 ms (the slowest of 3: 200 ms); each 201 waits':
     inside({ writing: [51, 51, 200] }),
-  'warning clock: The time is 2026-11-20T00:00:00Z, but there is "/data/views-2026-11-21.ndjson"; viewlog names files by the clock. Synchronise it: sudo timedatectl set-ntp true':
+  'warning clock: The time is 2026-11-20T00:00:00Z, but "/data/views-2026-11-21.ndjson" has a later day, so the clock is or was wrong. Synchronise it: sudo timedatectl set-ntp true':
     { nowMs: Date.UTC(2026, 10, 20) },
   'warning file system: The data directory is on tmpfs; it is in memory, and lost when this machine':
     inside({ fileSystem: { ...DISK, type: 0x01021994 } }),
@@ -492,7 +492,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
         VIEWS_FILE,
       ],
     }),
-  'error permissions: "/data/projects.json" belongs to root, with mode 0640, like other files there, as after a copy by root; viewlog, which runs as user #4711, can\'t read it, so it doesn\'t start. sudo chown -R 4711:4712 /data':
+  'error permissions: "/data/projects.json" belongs to root, with mode 0640, as do other files there, probably because root copied them; viewlog, which runs as user #4711, can\'t read it, so it doesn\'t start. sudo chown -R 4711:4712 /data':
     inside(COPIES),
   "warning runtime: Node 20.18.3 on linux; viewlog isn't tested there. Run viewlog on Linux, with Node 20.19 or later":
     { runtime: { name: 'Node', version: '20.18.3', platform: 'linux' } },
@@ -616,7 +616,7 @@ it('the doctor says that a large disk lasts for years, without a number of days'
     ({ check }) => check === 'free space',
   )!;
   expect(what).toBe(
-    '8.0 GiB free (--min-free is 64 MiB); lasts more than 10 years at the current rate',
+    '8.0 GiB free (--min-free is 64 MiB), enough for more than 10 years at the current rate',
   );
 });
 

@@ -35,9 +35,9 @@ describe('the doctor without a collector', () => {
     expect([version, state]).toStrictEqual([expect.stringMatching(/^\d+\.\d/), 'error']);
     const text = expect.any(String) as string;
     expect(findings).toContainEqual({ check: 'runtime', state: 'ok', what: text });
-    const what = expect.stringMatching(/create it: .* activate ID --data /);
+    const fix = expect.stringMatching(/^Create it: .* activate ID --data /);
     const check = 'projects file';
-    expect(findings?.[0]).toStrictEqual({ check, state: 'error', what });
+    expect(findings?.[0]).toStrictEqual({ check, state: 'error', what: text, fix });
     const faulty = await doctor(installation({ projects: [{ id: 7 }, { id: '\u001b[2J' }] }));
     expect(faulty.outcome()).toMatch(/^78 error .*projects\[0\]\.id must be .* \(and 1 more fault/);
   });

@@ -36,14 +36,14 @@ it.each([
     '13',
     '',
     [100, 120, 0, 140],
-    '140 views, down 36% from 220 in the previous 2 days by the same time. No views on Fri 13 Mar.',
+    '140 views, down 36% from 220 in the previous 2 days, up to the same time of day. No views on Fri 13 Mar.',
   ],
   [
     'few views up to now, after a day without views',
     '13',
     '',
     [0, 4, 5, 6],
-    '11 views, up 7 views from 4 in the previous 2 days by the same time. Before that, no views on Wed 11 Mar.',
+    '11 views, up 7 views from 4 in the previous 2 days, up to the same time of day. Before that, no views on Wed 11 Mar.',
   ],
 ])('the headline is about %s', (_, from, to, counts, said) => {
   const dayOf = (day: string) => (day === '' ? undefined : `2026-03-${day}`);

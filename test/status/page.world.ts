@@ -129,7 +129,9 @@ describe.skipIf(!hasChromium())('the status page', () => {
       { httpCredentials: { username: 'x', password } },
     );
     await viewlog.post({ ...MINIMAL_VIEW, p: '77' }, { origin: 'https://new.example' });
-    const unlisted = page.locator('.notices li', { hasText: '1 view was refused in 24 hours' });
+    const unlisted = page.locator('.notices li', {
+      hasText: '1 view was refused in the last 24 hours',
+    });
     await unlisted.locator('button').first().focus();
     await page.keyboard.press('Enter');
     await unlisted.locator('button', { hasText: 'Copied' }).waitFor();

@@ -62,7 +62,7 @@ function service(runtime: Runtime): void {
     const [program, ...args] = runtime.command(dir, join(dir, 'viewlog.mjs'));
     if (program !== args.at(-1)) copyFileSync(BUNDLE, join(dir, 'viewlog.mjs'));
     const { stdout } = await promisify(execFile)(program, [...args, '--help'], { cwd: dir });
-    expect(stdout).toContain('a page-view collector');
+    expect(stdout).toContain('collects page views');
   });
 
   it('checks requests in a fixed order, and compares the path as it was sent', async () => {

@@ -98,7 +98,7 @@ describe('the detail of a refusal', () => {
     [
       'two faults',
       changed({ mv: { vtt: 1, vt: 1, v30: 1, dlv: 1 }, url: 'x' }),
-      '"mv.vtt" isn\'t a field of a view; did you mean "mv.vt"? The view has 2 faults, all listed in issues.',
+      '"mv.vtt" isn\'t a field of a view (did you mean "mv.vt"?). The view has 2 faults, all listed in issues.',
     ],
   ])('names the fault and what was expected: %s', (_, text, detail) => {
     expect(refused(text).detail).toBe(detail);
@@ -118,10 +118,10 @@ describe('the faults of a view', () => {
     expect(lines).toStrictEqual([
       `zz | ${unknown} | no such field | 1`,
       `url | must be a ${path} | ${path} | "x"`,
-      `mv.vtt | ${unknown}; did you mean "mv.vt"? | mv.vt | 1`,
+      `mv.vtt | ${unknown} (did you mean "mv.vt"?) | mv.vt | 1`,
       'mv.vt | must be an integer | integer | "12"',
       'mv.dlv | is required: an integer | integer | nothing',
-      `orgReferer | ${unknown}; did you mean "orgreferer"? | orgreferer | ""`,
+      `orgReferer | ${unknown} (did you mean "orgreferer"?) | orgreferer | ""`,
       'pid | is required: a non-empty string | non-empty string | nothing',
       expect.stringMatching(`^ld \\| is required: a ${time}.* \\| ${time}.* \\| nothing$`),
     ]);
