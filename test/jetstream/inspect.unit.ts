@@ -31,17 +31,21 @@ describe('the stream of views', () => {
 
   it.each<[what: string, change: object, fault: RegExp]>([
     [
-      'no subject for all projects',
+      'no subject covers all projects',
       { subjects: ['views', 'views.1', 'views.*.x', '*', 'view.>'] },
       /include views\.<project>/,
     ],
-    ['no subjects', { subjects: undefined }, /don't include/],
-    ['storage in memory', { storage: 'memory' }, /in memory/],
-    ['the retention of a work queue', { retention: 'workqueue' }, /drops messages that were read/],
-    ['the retention by interest', { retention: 'interest' }, /drops messages that were read/],
-    ['no acknowledgements', { no_ack: true }, /acknowledges nothing/],
-    ['a seal', { sealed: true }, /sealed/],
-  ])("can't have %s", (_, change, fault) => {
+    ['it has no subjects', { subjects: undefined }, /don't include/],
+    ['it is stored in memory', { storage: 'memory' }, /in memory/],
+    ['it is a work queue', { retention: 'workqueue' }, /drops messages that were read/],
+    [
+      'it keeps only messages of interest',
+      { retention: 'interest' },
+      /drops messages that were read/,
+    ],
+    ['it acknowledges nothing', { no_ack: true }, /acknowledges nothing/],
+    ['it is sealed', { sealed: true }, /sealed/],
+  ])('is refused if %s', (_, change, fault) => {
     expect(configFault({ ...CONFIG, ...change })).toMatch(fault);
   });
 
@@ -50,15 +54,15 @@ describe('the stream of views', () => {
     ['a limit on messages that discards old views', { discard: 'old', max_msgs: 1 }, 'max_msgs'],
     ['a maximum age', { max_age: 1 }, 'max_age'],
     ['a limit per project', { max_msgs_per_subject: 1 }, 'max_msgs_per_subject'],
-  ])('causes a warning that it drops old views with %s', (_, change, limit) => {
+  ])('causes a warning about dropped views: %s', (_, change, limit) => {
     const warnings = configWarnings({ config: { ...CONFIG, ...change } }, NEEDS);
     expect(warnings).toStrictEqual([`Stream VIEWS drops its oldest views at a limit (${limit})`]);
   });
 
   it.each<[what: string, change: object]>([
-    ['that it would discard at limits that it lacks', { discard: 'old' }],
-    ['at limits that refuse new ones', { max_bytes: 100_000, max_msgs: 1 }],
-  ])('causes no warning about old views %s', (_, change) => {
+    ['it would discard views only at limits that it lacks', { discard: 'old' }],
+    ['its limits refuse new views', { max_bytes: 100_000, max_msgs: 1 }],
+  ])('causes no warning about dropped views: %s', (_, change) => {
     expect(configWarnings({ config: { ...CONFIG, ...change } }, NEEDS)).toStrictEqual([]);
   });
 
@@ -154,7 +158,7 @@ it.each<[what: string, object[] | undefined, lagging: string[], fault: string | 
     NO_QUORUM,
   ],
   ['its only follower offline', [{ offline: true }], ['b'], NO_QUORUM],
-])('the servers of a stream are judged with %s', (_, followers, lagging, fault) => {
+])('the page names the servers that lag, and a lost quorum: %s', (_, followers, lagging, fault) => {
   const replicas = followers?.map((change, i) => {
     return { name: 'bc'[i]!, current: true, offline: false, active: 1e9, lag: 0, ...change };
   });

@@ -82,7 +82,7 @@ activate 1 --contact jo --max-views-per-minute 90 --operator you@a.com
 { "operator": "you@a.com", "projects": [ {"id": "1",   "maxViewsPerMinute": 90,   "contact": "jo"},⏎ {"id": "2"} ] }
 changed in: active, any origin, at most 90 views per minute
 
-leaves a file that has all values already, spelt differently
+that only spells values differently leaves the file as it is
 {"projects":[{"id":"1","origins":["https:\\/\\/a.com"]}],"operator":"me@a.com"}
 activate 1 --origin https://a.com:443 --operator me@a.com
 {"projects":[{"id":"1","origins":["https:\\/\\/a.com"]}],"operator":"me@a.com"}
@@ -94,7 +94,7 @@ deactivate 2
 {"projects": [{"id": "1"}, {"id": "2", "active": false}]}
 deactivated in: inactive, its views are refused
 
-leaves a project that is inactive already
+that deactivates an inactive project leaves the file as it is
 {"projects": [{"id": "2", "active": false}]}
 deactivate 2
 {"projects": [{"id": "2", "active": false}]}

@@ -15,7 +15,7 @@ it('a report counts pages whose addresses have the same long start as one page',
   expect([rowsOf(pages), pages.distinct]).toStrictEqual([[`/${'🎈'.repeat(99)}… 2`], 1]);
 });
 
-it('readable never decodes a path into a delimiter, a control or a mark that reorders text', () => {
+it('readable() never decodes a path into a delimiter, a control or a mark that reorders text', () => {
   expect(readable('/%C3%A6/%e5%ae%b6')).toBe('/æ/家');
   for (const text of ['/a%2Fb%3F', '/%1B[2J', '/%E2%80%AEtxt', '/%00', '/%C2%85', '/%FF', '/%']) {
     expect(readable(text)).toBe(text);

@@ -45,7 +45,7 @@ it.each([
     [0, 4, 5, 6],
     '11 views, up 7 views from 4 in the previous 2 days, up to the same time of day. Before that, no views on Wed 11 Mar.',
   ],
-])('the headline is about %s', (_, from, to, counts, said) => {
+])('the headline gives the count and its change: %s', (_, from, to, counts, said) => {
   const dayOf = (day: string) => (day === '' ? undefined : `2026-03-${day}`);
   const asked = { fromDay: dayOf(from), toDay: dayOf(to) };
   expect(headline(reportOn(daily('2026-03-11', counts), asked))).toBe(said);

@@ -157,7 +157,7 @@ export class Ledger {
       Math.round(this.#world.time.nowMs - Math.max(inode.gone.sinceMs, sinceMs)) - 1000;
     this.check(
       lateMs < (this.#world.isArchive ? 2_000 : 100),
-      `views: ${inode.name} was written ${lateMs} ms too long after it went`,
+      `views: ${inode.name} was written to ${lateMs} ms too long after it was moved or removed`,
     );
   }
 
@@ -181,7 +181,7 @@ export class Ledger {
       this.check(attempted[0] === NEWLINE, `${inode.name}: a fragment wasn't sealed`);
       if (part === 'views') life.seals += 1;
     } else if (before === content.lineStart && attempted.length !== content.restBytes) {
-      this.check(attempted.at(-1) === NEWLINE, `${inode.name}: a write of no whole lines`);
+      this.check(attempted.at(-1) === NEWLINE, `${inode.name}: a write that isn't whole lines`);
       if (part === 'views') life.batches += 1;
     }
     content.restBytes = attempted.length - count;

@@ -88,7 +88,7 @@ describe('a refusal', () => {
     expect(scene.judged()[0]!.colour).toBe('green');
   });
 
-  it('of an invalid view is fixed after more accepted views than came between two refusals', () => {
+  it('of an invalid view is fixed only after over five times the views accepted between two refusals', () => {
     const scene = new Scene([{ id: '1' }]);
     const refuse = (): void => scene.refuse(1, { code: 'invalid-view', project: '1' });
     for (let i = 0; i < 20; i++) {
