@@ -221,7 +221,7 @@ export function problemNotice(row: ProjectRow, of: Installation, nowMs: number):
   const which = open.length > 0 ? reasonsWords(reasons.filter(isFixed)) : '';
   const refusals = kind === 'requests' ? 'The failures began' : 'The refusals began';
   const begun = state === 'silent' ? 'The last view arrived' : refusals;
-  const sinceWords = isGreen ? `fixed${which}, since` : `${problemWords(row)}. ${begun} at`;
+  const sinceWords = isGreen ? `fixed${which}, since` : `${problemWords(row)}. ${begun} on`;
   const since = `${named(name)}${still}: ${sinceWords} ${at(sinceOf(row))}.`;
   const title = isGreen && open.length > 0 ? `${since} ${stillRefused(row)}` : since;
   const steps = shown.flatMap((one) => reasonSteps(one, row, of, nowMs));
@@ -269,7 +269,7 @@ function reasonSteps(
   const from =
     sample.origin === undefined ? 'without an Origin' : `from ${printable(sample.origin)}`;
   const failed = kind === 'requests' ? 'failed' : `${lastDay === 1 ? 'was' : 'were'} refused`;
-  const what = `${views} ${failed} in the last 24 hours, most recently at ${at(lastMs)} ${from}: ${whyOf(sample)}.`;
+  const what = `${views} ${failed} in the last 24 hours, most recently on ${at(lastMs)} ${from}: ${whyOf(sample)}.`;
   const isRecovering = isOpen(reason) && acceptedSince > 0 && nowMs - lastMs >= CALM_MS;
   const since =
     kind === 'requests'

@@ -431,7 +431,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'warning health: Ready; without a token, the doctor sees no details. Run the doctor with --status-token-file,':
     withoutToken(true),
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
-  "warning refusals: Aurora: 2 of 102 views in the last hour were refused. The refusals began at 2026-11-22 14:01 UTC. 2 views were refused in the last 24 hours, most recently at 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If this origin is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example":
+  "warning refusals: Aurora: 2 of 102 views in the last hour were refused. The refusals began on 2026-11-22 14:01 UTC. 2 views were refused in the last 24 hours, most recently on 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If this origin is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example":
     shown(sceneOf({}, 2, 'origin-not-allowed')),
   'warning refusals: Aurora: 11 of 111 views in the last hour were refused, 9 of them for causes since fixed':
     shown(fixedBesideOpen()),

@@ -482,7 +482,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.starts();
       const origin = 'https://b.example';
       for (let i = 0; i < 3; i++) expect(await place.send({}, origin)).toBe(403);
-      const said = await place.pageThatSays(/^Aurora: all 3 views .*began at/m);
+      const said = await place.pageThatSays(/^Aurora: all 3 views .*began on/m);
       const add = commandBelow(said, /sites, add it/);
       if (place.plan.account === 'service' && place.plan.projects === 'inside') {
         // Root takes the file, and lets viewlog read it: from now on, only root can edit it.

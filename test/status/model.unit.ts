@@ -63,8 +63,8 @@ describe('the status page shows the cause and the next step if', () => {
     const scene = sceneOf({ files: { refusedDays } });
     scene.refuse(69, moved, MOVED);
     expect(scene.text()).toBe(`Aurora: all refused (origin not allowed)
-Aurora: all 69 views in the last hour were refused. The refusals began at ${at('14:00')}.
-  69 views were refused in the last 24 hours, most recently at ${at('14:01')} from ${MOVED}: origin not allowed.
+Aurora: all 69 views in the last hour were refused. The refusals began on ${at('14:00')}.
+  69 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: origin not allowed.
   If this origin is one of the project's sites, add it:
     ${VIEWLOG} activate 1 ${FILES} --origin ${MOVED}
   69 refused views are stored. After the fix, send them again:
@@ -82,7 +82,7 @@ Aurora: all 69 views in the last hour were refused. The refusals began at ${at('
     scene.accept(2, '1', MINUTE_MS);
     expect(scene.text()).toBe(`Views are arriving: 2 of 2 projects; problems fixed
 Aurora: fixed, since ${at('14:06')}.
-  69 views were refused in the last 24 hours, most recently at ${at('14:01')} from ${MOVED}: origin not allowed.
+  69 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: origin not allowed.
   Views have been accepted again since ${at('14:06')}.
   69 refused views are stored. To send them again:
     ${REPLAY}`);
@@ -156,8 +156,8 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
     scene.refuse(250, { code: 'method-not-allowed' });
     expect(scene.text())
       .toBe(`Requests without a project: 71% of requests failed before their project was known (body cut off)
-Requests without a project: 134 of 188 requests in the last hour failed before their project was known. The failures began at ${at('14:00')}.
-  134 requests failed in the last 24 hours, most recently at ${at('14:03')} from ${MOVED}: body cut off.
+Requests without a project: 134 of 188 requests in the last hour failed before their project was known. The failures began on ${at('14:00')}.
+  134 requests failed in the last 24 hours, most recently on ${at('14:03')} from ${MOVED}: body cut off.
   The latest body ended after 2,014 bytes. If a proxy limits the size of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body); if it limits their time, allow 10 s. To test the proxy, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
   134 refused requests are not stored: viewlog stores only whole JSON objects.`);
@@ -196,8 +196,8 @@ Requests without a project: 134 of 188 requests in the last hour failed before t
     scene.refuse(9, { code: 'not-found', detail }, MOVED);
     expect(scene.text())
       .toBe(`Requests without a project: 90% of requests failed before their project was known (not found)
-Requests without a project: 9 of 10 requests in the last hour failed before their project was known. The failures began at ${at('14:01')}.
-  9 requests failed in the last 24 hours, most recently at ${at('14:01')} from ${MOVED}: not found (There is nothing at /views).
+Requests without a project: 9 of 10 requests in the last hour failed before their project was known. The failures began on ${at('14:01')}.
+  9 requests failed in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: not found (There is nothing at /views).
   Have the pages send to /view. If they already do, a proxy changes the path:
     ${VIEWLOG} help proxies
   9 refused requests are not stored: viewlog stores only views sent to /view.`);
@@ -210,7 +210,7 @@ Requests without a project: 9 of 10 requests in the last hour failed before thei
     scene.refuse(2, moved, MOVED);
     scene.accept(11);
     expect(scene.text()).toMatch(
-      /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views in the last hour were refused, 32 of them for causes since fixed\. The refusals began at/,
+      /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views in the last hour were refused, 32 of them for causes since fixed\. The refusals began on/,
     );
     scene.around = { store: { unavailable: 'x' } };
     const why = 'during an outage or for causes since fixed';
@@ -295,8 +295,8 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     );
     scene.nowMs += MINUTE_MS;
     expect(scene.text()).toBe(`Project 1: 87% refused (rate limited)
-Project 1: 130 of 150 views in the last hour were refused. The refusals began at ${at('14:00')}.
-  130 views were refused in the last 24 hours, most recently at ${at('14:00')} without an Origin: rate limited.
+Project 1: 130 of 150 views in the last hour were refused. The refusals began on ${at('14:00')}.
+  130 views were refused in the last 24 hours, most recently on ${at('14:00')} without an Origin: rate limited.
   ${limit}, and 150 were sent in the busiest full minute. Unless this is a flood, raise the limit to twice that rate:
     ${VIEWLOG} activate 1 ${FILES} --max-views-per-minute 300
   130 refused views are not stored: viewlog stores no views over a project's limit.`);
@@ -316,8 +316,8 @@ Project 1: 130 of 150 views in the last hour were refused. The refusals began at
     const text = '{"p":"1","url":"home"}';
     scene.refuse(2, { code: 'invalid-view', project: '1', issues }, 'https://a.example', text);
     expect(scene.text()).toBe(`Aurora: all refused (invalid view)
-Aurora: all 2 views in the last hour were refused. The refusals began at ${at('14:00')}.
-  2 views were refused in the last 24 hours, most recently at ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
+Aurora: all 2 views in the last hour were refused. The refusals began on ${at('14:00')}.
+  2 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
   Correct the page "home". To explain the latest view:
     printf %s '${text}' | ${VIEWLOG} explain ${FILES}
   2 refused views are stored. A replay wouldn't help: the page must be corrected.`);
@@ -341,13 +341,13 @@ Aurora: all 2 views in the last hour were refused. The refusals began at ${at('1
     );
     expect(scene.model().projects.map(({ id }) => id)).toStrictEqual(['4', '1', '3', '5', '2']);
     expect(scene.text()).toContain(`
-Aurora: its only view in the last hour was refused. The refusals began at ${at('14:00')}.
-  1 view was refused in the last 24 hours, most recently at ${at('14:00')} without an Origin: origin not allowed.
+Aurora: its only view in the last hour was refused. The refusals began on ${at('14:00')}.
+  1 view was refused in the last 24 hours, most recently on ${at('14:00')} without an Origin: origin not allowed.
   Send views from a browser, or with an Origin header, which a proxy must pass on. To test the proxy, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
   1 refused view is stored. A replay wouldn't help: views without an Origin would be refused again.
-Project 3 (inactive, but still sending): all 99 views in the last hour were refused. The refusals began at ${at('14:00')}.
-  99 views were refused in the last 24 hours, most recently at ${at('14:01')} from ${MOVED}: project not activated.
+Project 3 (inactive, but still sending): all 99 views in the last hour were refused. The refusals began on ${at('14:00')}.
+  99 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: project not activated.
   Remove the script from this project's pages, or activate the project if the site is yours:
     ${VIEWLOG} activate 3 ${FILES}
   99 refused views are stored. After the fix, send them again:`);
@@ -362,7 +362,7 @@ Project 3 (inactive, but still sending): all 99 views in the last hour were refu
     scene.accept();
     scene.nowMs = NOON;
     expect(scene.text()).toBe(`Aurora: silent
-Aurora: no views in the last 3 hours (25 in the same hours yesterday). The last view arrived at ${at('09:00')}.
+Aurora: no views in the last 3 hours (25 in the same hours yesterday). The last view arrived on ${at('09:00')}.
   Check that the site's pages still contain the script.`);
     scene.nowMs = NOON - 1.5 * HOUR_MS;
     expect(scene.text()).toMatch(/^Aurora: silent\n/);
@@ -429,7 +429,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   expect(scene.whole()).toContain('. Views of 2 unlisted ids are refused (see below).\n');
   expect(scene.whole()).toContain(`Unlisted ids that send views:
 77
-  9 views were refused in the last 24 hours, most recently at ${at('14:00')} from https://x.example: project not activated.
+  9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: project not activated.
   Remove the script from this project's pages, or activate the project if the site is yours:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example${again}1000010
 `);
@@ -642,10 +642,10 @@ it('the status page says what happened to the views of a fixed cause while anoth
   scene.accept(1);
   expect(scene.text()).toBe(`Views are arriving: 2 of 2 projects; problems fixed
 Aurora: fixed (origin not allowed), since ${at('14:00')}. Still refused (rate limited): 1 in the last hour.
-  1 view was refused in the last 24 hours, most recently at ${at('14:00')} without an Origin: rate limited.
+  1 view was refused in the last 24 hours, most recently on ${at('14:00')} without an Origin: rate limited.
   Its limit is 10 views per minute. After a full minute, the status page suggests a limit.
   1 refused view is not stored: viewlog stores no views over a project's limit.
-  5 views were refused in the last 24 hours, most recently at ${at('14:00')} from ${MOVED}: origin not allowed.
+  5 views were refused in the last 24 hours, most recently on ${at('14:00')} from ${MOVED}: origin not allowed.
   Views have been accepted again since ${at('14:00')}.
   5 refused views are stored. To send them again:
     ${REPLAY}`);

@@ -54,7 +54,7 @@ describe('a refusal', () => {
     scene.refuse(5, refusal, 'https://b.example');
     scene.refuse(5, refusal, 'https://c.example');
     expect(scene.text()).toContain(
-      'in the last hour were refused. The refusals began at 2026-11-22 14:00 UTC.',
+      'in the last hour were refused. The refusals began on 2026-11-22 14:00 UTC.',
     );
     expect(scene.text()).toMatch(/ from https:\/\/b\.example[^]* from https:\/\/c\.example/);
     scene.list({ id: '1', origins: ['https://b.example'] });
