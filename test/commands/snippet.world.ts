@@ -108,6 +108,10 @@ const WITH_AND_WITHOUT_NAVIGATION = [
   `Object.defineProperty(self, 'navigation', { value: undefined });`,
 ];
 
+/** Lets every access to the browser's storage fail, as if the visitor had blocked it. */
+const WITHOUT_STORAGE = `for (const name of ['localStorage', 'sessionStorage'])
+  Object.defineProperty(self, name, { get() { throw new Error('denied') } });`;
+
 /** The manual's script for visitors who don't want to be counted, and its hash. */
 const PRIVACY = (() => {
   const page = read(`${MANUAL}/privacy.md`);
@@ -568,6 +572,7 @@ const PEOPLE: Person[] = [
   ...(
     [
       [`set('globalPrivacyControl', true)`, []],
+      [`set('globalPrivacyControl', true); ${WITHOUT_STORAGE}`, []],
       [`set('doNotTrack', '1')`, []],
       [`set('globalPrivacyControl', false)`, [HOME]],
       [`set('globalPrivacyControl', undefined)`, [HOME]],
@@ -582,7 +587,7 @@ const PEOPLE: Person[] = [
       return v.run('said.join()');
     },
     stored,
-    saw: stored.length > 0 ? '' : 'is off: localStorage.viewlog',
+    saw: stored.length > 0 ? '' : 'is off: opt-out',
   })),
   {
     did: 'opened a page whose script has a nonce',
@@ -653,8 +658,7 @@ const PEOPLE: Person[] = [
   },
   {
     did: 'allows no storage',
-    browser: `for (const name of ['localStorage', 'sessionStorage'])
-      Object.defineProperty(self, name, { get() { throw new Error('denied') } });`,
+    browser: WITHOUT_STORAGE,
     steps: open,
     stored: ['/ | Page / |  | -'],
   },
@@ -711,7 +715,7 @@ const PEOPLE: Person[] = [
       return said(v);
     },
     stored: [],
-    saw: 'is off: localStorage.viewlog',
+    saw: 'is off: opt-out',
   },
   ...[
     'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',

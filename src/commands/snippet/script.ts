@@ -200,11 +200,12 @@ interface NavigationEvent extends Event {
   // takes over the attributes of the script's new element.
   browser[key] = page.currentScript?.dataset || {};
   if (!isHere) {
-    // The site's owner can turn the script off in a browser, so that it counts only visitors.
+    // A page can turn the script off, for example for visitors who ask not to be tracked. The site's
+    // owner can turn it off in a browser, so that it counts only visitors.
     try {
-      why = localStorage.viewlog == 'off' && 'localStorage.viewlog';
+      why = (globals.viewlog || localStorage.viewlog) == 'off' && 'opt-out';
     } catch {
-      // Without storage, the script can't have been turned off.
+      // Without storage, nobody can have turned the script off there.
     }
     why ||=
       (globals as unknown) != top
