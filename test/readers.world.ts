@@ -79,7 +79,7 @@ it.skipIf(!isHere(DUCKDB) || !isHere('/usr/bin/jq'))(
     const fragment = lines[0]!.slice(0, '{"ts":'.length);
     writeFileSync(file, `${[lines[0], fragment, ...lines.slice(1)].join('\n')}\n`);
     const views = lines.map((line) => JSON.parse(line) as { p: string; url: string });
-    const commands = commandsOf(/^(jq .*?)( > january.ndjson)?$/gm, file);
+    const commands = commandsOf(/^(jq .*?)( > ~\/january.ndjson)?$/gm, file);
     const answers = commands.map((command) =>
       execFileSync('bash', ['-c', command.replace(' | head', '')], { encoding: 'utf8' }),
     );
