@@ -42,7 +42,7 @@ test('activate creates the file, its schema and its directory', async () => {
 });
 
 /**
- * What a command does, a file (⏎ is a line break), the command, the file after it, and what the
+ * Rows: what a command does, a file (⏎ is a line break), the command, the file after it, and what the
  * command prints about the project.
  */
 const EDITS = `
