@@ -194,7 +194,7 @@ export function spaceStep(
     const needed =
       minFreeBytes > 0 ? `, and viewlog needs ${Math.ceil(missingBytes / MiB)} MiB more` : '';
     const text =
-      `${formatRoundedSize(freeBytes)} are free${needed}. ` +
+      `${formatRoundedSize(freeBytes)} is free${needed}. ` +
       'Delete views-*.ndjson of earlier days that you have shipped or copied, ' +
       "refused-*.ndjson that you won't replay, or other files on this disk. viewlog then accepts views again.";
     return { text, command: commands.list(of) };

@@ -50,8 +50,7 @@ export function problemWords(
   const gone = refused - one.refused;
   const why = isDown ? 'during an outage or for causes since fixed' : 'for causes since fixed';
   const was = refused === 1 ? 'was' : 'were';
-  const failed = `failed before ${refused === 1 ? 'its' : 'their'} project was known`;
-  const what = `in the last hour ${kind === 'requests' ? failed : `${was} refused`}`;
+  const what = `in the last hour ${kind === 'requests' ? 'failed before naming a project' : `${was} refused`}`;
   return `${many} ${what}${gone > 0 ? `, ${formatCount(gone)} of them ${why}` : ''}`;
 }
 
@@ -199,7 +198,7 @@ export function stateWords(row: ProjectRow): string {
   // Not 100%, because some views were accepted.
   const share = Math.min(99, Math.round((100 * refused) / (accepted + refused)));
   return row.kind === 'requests'
-    ? `${share}% of requests failed before their project was known`
+    ? `${share}% of requests failed before naming a project`
     : `${share}% refused`;
 }
 

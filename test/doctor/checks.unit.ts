@@ -324,9 +324,9 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'error data directory: Can\'t open "/data" for writing: denied. ': inside({
     writing: new Error('denied'),
   }),
-  'error free space: 3.0 MiB free (--min-free is 64 MiB); every view is refused with 503. 3.0 MiB are free, and viewlog needs 61 MiB more. Delete views-*.ndjson':
+  'error free space: 3.0 MiB free (--min-free is 64 MiB); every view is refused with 503. 3.0 MiB is free, and viewlog needs 61 MiB more. Delete views-*.ndjson':
     inside(free(3 * MiB)),
-  "error free space: 0 bytes free (--min-free is 0 bytes); a view that doesn't fit is refused with 503. 0 bytes are free. Delete views-*.ndjson":
+  "error free space: 0 bytes free (--min-free is 0 bytes); a view that doesn't fit is refused with 503. 0 bytes is free. Delete views-*.ndjson":
     inside(free(0), { 'min-free': 0 }),
   'error free space: 8.0 GiB free (--min-free is 64 MiB); no file can be created. The file system has no free inodes. Delete old files':
     inside({ fileSystem: { ...DISK, hasInodes: false } }),

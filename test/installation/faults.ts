@@ -602,7 +602,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.starts();
       expect(await place.send()).toBe(503);
       const said = await place.pageThatSays(/^Every view is refused: /);
-      expect(said).toMatch(/ are free, and viewlog needs .* more\. Delete views-/);
+      expect(said).toMatch(/ is free, and viewlog needs .* more\. Delete views-/);
       expect(await works(place, commandBelow(said, /then accepts views again/))).toContain(
         'views-2026-01-01',
       );

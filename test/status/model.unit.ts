@@ -138,7 +138,7 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
   --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.`);
     scene.around = { store, files: { fileSystem: { ...disk, sizeBytes: 999 * MiB } } };
     expect(scene.text()).toMatch(
-      /58 MiB are free, and viewlog needs 6 MiB more\. Delete views-.*\n {4}ls -lh \/data$/,
+      /58 MiB is free, and viewlog needs 6 MiB more\. Delete views-.*\n {4}ls -lh \/data$/,
     );
     expect(headlineOf(scene.model())[0]).toBe('red');
     expect(scene.whole()).toMatch(/ not stored {6}1 .* not stored {6}2 .* inactive {8}3 /s);
@@ -155,8 +155,8 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
     scene.refuse(250, { code: 'not-found' });
     scene.refuse(250, { code: 'method-not-allowed' });
     expect(scene.text())
-      .toBe(`Requests without a project: 71% of requests failed before their project was known (body cut off)
-Requests without a project: 134 of 188 requests in the last hour failed before their project was known. The failures began on ${at('14:00')}.
+      .toBe(`Requests without a project: 71% of requests failed before naming a project (body cut off)
+Requests without a project: 134 of 188 requests in the last hour failed before naming a project. The failures began on ${at('14:00')}.
   134 requests failed in the last 24 hours, most recently on ${at('14:03')} from ${MOVED}: body cut off.
   The latest body ended after 2,014 bytes. If a proxy limits the size of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body); if it limits their time, allow 10 s. To test the proxy, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
@@ -195,8 +195,8 @@ Requests without a project: 134 of 188 requests in the last hour failed before t
     const detail = 'There is nothing at /views; send views to /view.';
     scene.refuse(9, { code: 'not-found', detail }, MOVED);
     expect(scene.text())
-      .toBe(`Requests without a project: 90% of requests failed before their project was known (not found)
-Requests without a project: 9 of 10 requests in the last hour failed before their project was known. The failures began on ${at('14:01')}.
+      .toBe(`Requests without a project: 90% of requests failed before naming a project (not found)
+Requests without a project: 9 of 10 requests in the last hour failed before naming a project. The failures began on ${at('14:01')}.
   9 requests failed in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: not found (There is nothing at /views).
   Have the pages send to /view. If they already do, a proxy changes the path:
     ${VIEWLOG} help proxies
@@ -250,7 +250,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     );
     scene.around = { store, files: { fileSystem: { ...disk, freeBytes: 0 } } };
     expect(scene.text()).toMatch(
-      /^Every view is refused: the disk is full\n.*\n {2}0 bytes are free/,
+      /^Every view is refused: the disk is full\n.*\n {2}0 bytes is free/,
     );
   });
 
