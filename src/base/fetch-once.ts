@@ -8,7 +8,7 @@ export type Reply =
   | { readonly status: number; readonly headers: Headers; readonly body: string }
   | { readonly failure: string; readonly code?: string | undefined };
 
-export interface Request {
+export interface RequestOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -17,7 +17,7 @@ export interface Request {
 /** Asks once, follows no redirect, and waits `timeoutMs` at most. Never rejects. */
 export async function fetchOnce(
   url: string,
-  request: Request = {},
+  request: RequestOptions = {},
   timeoutMs = 5_000,
 ): Promise<Reply> {
   const signal = AbortSignal.timeout(timeoutMs);
@@ -32,7 +32,7 @@ export async function fetchOnce(
 /** Asks through the proxy in `HTTPS_PROXY`, which can be the only way to a public address. */
 async function fetchThroughProxy(
   url: string,
-  request: Request,
+  request: RequestOptions,
   signal: AbortSignal,
 ): Promise<Reply> {
   const response = await fetch(url, { ...request, redirect: 'manual', signal });
@@ -44,7 +44,11 @@ async function fetchThroughProxy(
 const DIRECT = new http.Agent({ proxyEnv: {} } as http.AgentOptions);
 
 /** Not `fetch`, which would use the proxy in `HTTP_PROXY` even for this machine's own addresses. */
-async function fetchDirectly(url: string, request: Request, signal: AbortSignal): Promise<Reply> {
+async function fetchDirectly(
+  url: string,
+  request: RequestOptions,
+  signal: AbortSignal,
+): Promise<Reply> {
   const { method = 'GET', body = '' } = request;
   // Without this header, Node would send the body of an OPTIONS request unframed.
   const length = method === 'GET' ? {} : { 'Content-Length': Buffer.byteLength(body) };

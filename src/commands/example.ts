@@ -166,8 +166,9 @@ async function warningAboutOptions(
   const others = otherProjects(self) ?? (usesProjects ? otherProjects(last) : undefined);
   const projects = others ?? self.projects;
   const all = { ...self, projects, chosen: { ...chosen, ...Object.fromEntries(lacking) } };
-  const again = commands.example(await withOwners(all), name);
-  if (again === commands.example(await withOwners(self), name)) return undefined;
+  const installation = await withOwners(all);
+  const again = commands.example(installation, name);
+  if (again === commands.example({ ...installation, ...self }, name)) return undefined;
   const where = `The last start in "${printable(self.data!, Infinity)}"`;
   return `${where} had options that this file lacks. To include them: ${again}`;
 }

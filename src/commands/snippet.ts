@@ -6,7 +6,7 @@ import { builtTexts } from '../base/built.ts';
 import { printable } from '../base/text.ts';
 import * as commands from '../installation/commands.ts';
 import { withOwners } from '../installation/installation.ts';
-import { readProjectsFile, type Reading } from '../projects/projects-file.ts';
+import { faultsOf, readProjectsFile, type Reading } from '../projects/projects-file.ts';
 import { isLoopback } from '../status/guard.ts';
 import { collectorAddress, defineCommand } from './command.ts';
 
@@ -71,10 +71,7 @@ const policyAdvice = (hash: string, origin: string): readonly string[] => [
 
 /** Returns why the project's views would be refused. */
 function problemsOf(reading: Reading, id: string, path: string, fix: string): readonly string[] {
-  if ('faults' in reading) {
-    const { faults, create } = reading;
-    return create === undefined ? faults : [`${faults[0]!}; create it: ${create}`];
-  }
+  if ('faults' in reading) return faultsOf(reading);
   const project = reading.file.projects.find((listed) => listed.id === id);
   if (project !== undefined && project.active !== false) return [];
   const what = `${project === undefined ? "isn't listed" : 'is inactive'} in ${printable(path, Infinity)}`;

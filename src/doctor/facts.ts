@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { fetchOnce, type Reply, type Request } from '../base/fetch-once.ts';
+import { fetchOnce, type Reply, type RequestOptions } from '../base/fetch-once.ts';
 import { errorText, orElse } from '../base/exit.ts';
 import { lastStart } from '../disk/last-start.ts';
 import { askHolder, LOCK_NAME } from '../disk/lock.ts';
@@ -203,7 +203,7 @@ async function listenFault({ host, port }: Address, isExact: boolean): Promise<s
 }
 
 /** Asks the address, unless its port is 0: the doctor can't know which free port was chosen. */
-const fetchAt = async (url: string, request?: Request): Promise<Reply> =>
+const fetchAt = async (url: string, request?: RequestOptions): Promise<Reply> =>
   url.includes(':0/')
     ? { failure: 'port 0 means any free port', code: 'ECONNREFUSED' }
     : fetchOnce(url, request);

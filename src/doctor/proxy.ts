@@ -80,14 +80,14 @@ export function checkUrl({ proxy, of, reply }: Facts): readonly Verdict[] {
   const pass = isRunning
     ? `Have the proxy pass /view on to ${of.address}`
     : 'Start viewlog, and have the proxy pass /view on to it';
-  if (!('failure' in get) && get.headers.has('location')) {
-    const fix = 'If pages use the address that it redirects to, give that one as --url';
-    return [error(`${url} doesn't reach viewlog: ${described(get)}; ${LOST}`, fix)];
-  }
+  const answered = (headers: Headers): string =>
+    headers.has('location')
+      ? 'If pages use the address that it redirects to, give that one as --url'
+      : `${pass}: ${help(of, 'proxies')}`;
   const fix =
     'failure' in get
       ? 'Check the host name in the DNS, the certificate, the proxy and the firewall'
-      : `${pass}: ${help(of, 'proxies')}`;
+      : answered(get.headers);
   return [error(`${url} doesn't reach viewlog: ${described(get)}; ${LOST}`, fix)];
 }
 

@@ -1,4 +1,4 @@
-import type { Reply, Request } from '../base/fetch-once.ts';
+import type { Reply, RequestOptions } from '../base/fetch-once.ts';
 import { printable } from '../base/text.ts';
 
 /** The system's codes for a refused connection, and for an address that doesn't exist. */
@@ -14,7 +14,7 @@ export const isNobodyThere = (reply: Reply): boolean =>
  * Returns the request that a browser sends before a page of that origin may post JSON. viewlog
  * doesn't count this request.
  */
-export const preflightFrom = (origin: string): Request => ({
+export const preflightFrom = (origin: string): RequestOptions => ({
   method: 'OPTIONS',
   headers: {
     Origin: origin,

@@ -66,12 +66,17 @@ const isSameContent = (a: Content, b: Content): boolean =>
     ? Buffer.compare(a, b) === 0
     : a?.toString() === b?.toString() && Buffer.isBuffer(a) === Buffer.isBuffer(b);
 
+/** Returns the faults of a file; that of a missing one with the command that creates the file. */
+export const faultsOf = ({
+  faults,
+  create,
+}: Extract<Reading, { readonly faults: unknown }>): readonly string[] =>
+  create === undefined ? faults : faults.map((fault) => `${fault}; create it: ${create}`);
+
 /** @throws {Fatal} exit 78 with every fault. */
 export function fileOrFatal(reading: Reading): ProjectsFile {
   if ('file' in reading) return reading.file;
-  const { faults, access, create } = reading;
-  const fault = withFix(faults.join('\n'), access);
-  const message = create === undefined ? fault : `${fault}; create it: ${create}`;
+  const message = withFix(faultsOf(reading).join('\n'), reading.access);
   // With a fix, the message is complete.
   const cause = reading.access === undefined ? reading.content : undefined;
   throw new Fatal(EXIT.badConfiguration, message, cause);

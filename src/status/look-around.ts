@@ -30,6 +30,8 @@ export async function lookAround(dir = '', keepDays: KeepDays, nowMs: number, ac
   const daysOf = (kind: FileKind): readonly string[] =>
     names.flatMap((name) => dayOfFileName(kind, name) ?? []).sort();
   const [viewDays, refusedDays] = [daysOf('views'), daysOf('refused')];
+  const closed = await closedFiles(dir, refusedDays, account);
+  const isAnyRoots = closed.some(({ owner }) => owner.uid === 0);
   return {
     closedDirectory: await closedDirectory(dir, names, account).catch(() => undefined),
     fileSystem: await fileSystemOf(dir).catch(() => undefined),
@@ -40,9 +42,9 @@ export async function lookAround(dir = '', keepDays: KeepDays, nowMs: number, ac
     /** The days of the files of refused views. */
     refusedDays,
     /** Files of refused views that the account can't read, or add to, with their owners. */
-    closedFiles: await closedFiles(dir, refusedDays, account),
-    /** The directory's group, if root has copied files into the account's directory. */
-    copiesGid: account && gidOfCopies(account, dir),
+    closedFiles: closed,
+    /** The directory's group, if some of these are among files that root has copied. */
+    copiesGid: account && isAnyRoots ? gidOfCopies(account, dir) : undefined,
     /** The names of files that should have been removed by now. */
     overdue: overdueFiles(names, keepDays, nowMs),
   };

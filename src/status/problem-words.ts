@@ -26,7 +26,16 @@ import type { ClosedDirectory, Space } from './look-around.ts';
 import type { Dropped } from '../store/store.ts';
 import { type Colour, type Fate, isFixed, isOpen, type JudgedReason } from './state.ts';
 import type { Sample } from './reasons.ts';
-import { at, faultWord, named, nounOf, problemWords, reasonsWords, refusalLabel } from './words.ts';
+import {
+  at,
+  faultWord,
+  named,
+  nounOf,
+  problemWords,
+  reasonsWords,
+  refusalLabel,
+  were,
+} from './words.ts';
 
 /** A fix, and the command for it; or a remark, and the text that it is about. */
 export interface Step {
@@ -268,13 +277,13 @@ function reasonSteps(
   const views = plural(lastDay, nounOf(kind));
   const from =
     sample.origin === undefined ? 'without an Origin' : `from ${printable(sample.origin)}`;
-  const failed = kind === 'requests' ? 'failed' : `${lastDay === 1 ? 'was' : 'were'} refused`;
+  const failed = kind === 'requests' ? 'failed' : `${were(lastDay)} refused`;
   const what = `${views} ${failed} in the last 24 hours, most recently on ${at(lastMs)} ${from}: ${whyOf(sample)}.`;
   const isRecovering = isOpen(reason) && acceptedSince > 0 && nowMs - lastMs >= CALM_MS;
   const since =
     kind === 'requests'
       ? 'named a project, and none failed for this reason'
-      : `${acceptedSince === 1 ? 'was' : 'were'} accepted, and none was refused for this reason`;
+      : `${were(acceptedSince)} accepted, and none was refused for this reason`;
   const calm = `In the ${formatDuration(nowMs - lastMs)} since then, ${plural(acceptedSince, nounOf(kind))} ${since}.`;
   return [
     { text: isRecovering ? `${what} ${calm}` : what },
@@ -331,11 +340,7 @@ function fateSteps(
   const isGone = of.data !== undefined && days.length === 0 && fate.obstacle !== 'directory';
   const steps: Step[] =
     resent > 0
-      ? [
-          {
-            text: `${plural(resent, `refused ${noun}`)} ${resent === 1 ? 'was' : 'were'} sent again.`,
-          },
-        ]
+      ? [{ text: `${plural(resent, `refused ${noun}`)} ${were(resent)} sent again.` }]
       : [];
   const obstructed = obstructionOf(remedy, fate, of);
   const names = days.map((day) => fileNameOf('refused', day));

@@ -32,6 +32,9 @@ export const refusalLabel = ({ code, isCut }: Pick<Sample, 'code' | 'isCut'>): s
  */
 export const named = (text: string): string => printable(text, 60);
 
+/** Returns the verb for so many of something. */
+export const were = (count: number): string => (count === 1 ? 'was' : 'were');
+
 export const nounOf = (kind: SubjectKind): string => (kind === 'requests' ? 'request' : 'view');
 
 /** `all 69 views in the last hour were refused` */
@@ -49,8 +52,7 @@ export function problemWords(
   const many = accepted === 0 ? none : `${formatCount(refused)} of ${all}`;
   const gone = refused - one.refused;
   const why = isDown ? 'during an outage or for causes since fixed' : 'for causes since fixed';
-  const was = refused === 1 ? 'was' : 'were';
-  const what = `in the last hour ${kind === 'requests' ? 'failed before naming a project' : `${was} refused`}`;
+  const what = `in the last hour ${kind === 'requests' ? 'failed before naming a project' : `${were(refused)} refused`}`;
   return `${many} ${what}${gone > 0 ? `, ${formatCount(gone)} of them ${why}` : ''}`;
 }
 
