@@ -66,7 +66,7 @@ export const activate = defineCommand({
     const where = isRunning ? ' to the running viewlog' : ', once viewlog is running';
     const unknown = isRunning === undefined ? " (this user isn't allowed to check)" : '';
     print(
-      'To print the script for its pages, replace the address after --url with the one at which browsers reach viewlog:',
+      'To print the script for its pages, replace the address after --url with the one that browsers use:',
     );
     const sender = { id, origins: origins.length > 0 ? [...origins] : after.origins };
     print(`  ${commands.snippet(installation, id, viewsUrl(sender, address))}`);

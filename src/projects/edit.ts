@@ -38,7 +38,7 @@ interface Edit {
  * Changes a project in the projects file, through symbolic links. The file keeps its owner, group
  * and mode: otherwise a running viewlog might be unable to read it.
  * @returns what was done, the project before and after, and the projects that were listed before.
- * @throws {Fatal} exit 78 with every fault of a faulty file, 73 or 74 if it can't be written, or
+ * @throws {Fatal} exit 78 with every fault of an invalid file, 73 or 74 if it can't be written, or
  *   another program writes it at the same time.
  */
 export async function editProject(edit: Edit) {

@@ -26,12 +26,12 @@ interface FollowSettings {
 }
 
 /**
- * Reads the projects file and follows its changes. While it is faulty, the last good list stays
+ * Reads the projects file and follows its changes. While it is invalid, the last good list stays
  * active.
  * @param settings the path, and the data directory, which is the collector's own without a `store`.
  * @returns the projects; `reload` reads the file now, and logs what it finds even if nothing
  *   changed; `close` stops following the file. Neither rejects.
- * @throws {Fatal} exit 78 with every fault, if the file is missing or faulty.
+ * @throws {Fatal} exit 78 with every fault, if the file is missing or invalid.
  */
 export async function followProjects(settings: FollowSettings, log: Log) {
   const path = settings.projects;

@@ -23,6 +23,7 @@ const REASONS_MAX = 2_000;
 const UNLISTED_IDS_MAX = 100;
 const SAMPLE_TEXT_MAX = 1_000;
 const SAMPLE_ISSUES_MAX = 10;
+const OTHERS_MAX = 3;
 
 /**
  * Counts the collector's answers. Counts each view, and stores a bounded number of samples. Nothing
@@ -166,6 +167,7 @@ export class Counts implements RequestCounts, SavedCounts {
       lastMs: atMs,
       acceptedAtLastRefusal: activity.accepted,
       sample,
+      ...(seen && { others: othersOf(seen, sample) }),
     };
     reasons.set(key, reason);
     if (seen) this.#reasons.delete(seen);
@@ -184,6 +186,17 @@ function add<T>(latest: T[], item: T): void {
   latest.unshift(item);
   if (latest.length > LATEST_MAX) latest.pop();
 }
+
+/** Returns the latest samples of faults that differ from the newest one's. */
+function othersOf({ sample, others = [] }: Reason, newest: Sample): Sample[] {
+  const fault = faultOf(newest);
+  if (faultOf(sample) === fault) return others;
+  return [sample, ...others.filter((one) => faultOf(one) !== fault)].slice(0, OTHERS_MAX);
+}
+
+/** Only invalid views have issues; for all other codes, one sample is enough. */
+const faultOf = ({ issues }: Sample): string =>
+  issues.map(({ field, message }) => `${field} ${message}`).join();
 
 export function sampleOf(
   refusal: Refusal,

@@ -53,6 +53,8 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   /** Unlisted ids that sent views in the last 24 hours, those with the most first. */
   readonly unlisted: readonly ProjectRow[];
   readonly unlistedInAll: number;
+  /** Requests of the last 24 hours that failed too rarely to be a problem. */
+  readonly strayRequests: ProjectRow | undefined;
   /** Newest first; equal ones are merged, with the latest time. */
   readonly latestAccepted: readonly LatestView[];
   readonly latestRefused: readonly LatestRefusal[];
@@ -83,6 +85,7 @@ export class Listing {
   readonly problems: Judged[] = [];
   /** Projects without a problem, as far as there is space for them. */
   readonly others: Judged[] = [];
+  strayRequests: Judged | undefined;
   readonly totals = { projectsListed: 0, projectsActive: 0, projectsArriving: 0, projectsFound: 0 };
 
   constructor(filter: string) {
@@ -92,7 +95,10 @@ export class Listing {
   add(one: Judged): void {
     const { totals } = this;
     if (one.colour !== undefined) this.problems.push(one);
-    if (one.kind === 'requests') return;
+    if (one.kind === 'requests') {
+      if (one.colour === undefined && one.reasons.length > 0) this.strayRequests = one;
+      return;
+    }
     totals.projectsListed += 1;
     if (one.active) totals.projectsActive += 1;
     if (one.state === 'arriving') totals.projectsArriving += 1;
@@ -105,7 +111,7 @@ export class Listing {
 export function modelOf(input: ModelInput): StatusModel {
   const { counts, projects, store, files, installation, minFreeBytes, nowMs, listing } = input;
   const { startMs, sinceMs } = counts;
-  const { filter, others, totals } = listing;
+  const { filter, others, totals, strayRequests } = listing;
   const toRow = (one: Judged): ProjectRow => rowOf(one, input);
   const problems = listing.problems.toSorted(byRank);
   const found = problems.filter((one) => one.kind === 'project' && matches(one, filter));
@@ -138,6 +144,7 @@ export function modelOf(input: ModelInput): StatusModel {
     isNew: total.lastAcceptedMs === undefined && counts.projects.size === 0,
     unlisted: unlisted.slice(0, UNLISTED_MAX).map(toRow),
     unlistedInAll: unlisted.length,
+    strayRequests: strayRequests && toRow(strayRequests),
     latestAccepted: latestViews(input),
     latestRefused: latestRefusals(input),
   };

@@ -1,7 +1,13 @@
 // The status page as HTML. `page/page.ts` fetches it again every two seconds and swaps it in place.
 import { printable } from '../base/text.ts';
 import type { ProjectRow as Row, StatusModel } from './model.ts';
-import { reasonNotices, type Notice, noticesOf, unlistedNotices } from './problem-words.ts';
+import {
+  reasonNotices,
+  type Notice,
+  noticesOf,
+  strayNotices,
+  unlistedNotices,
+} from './problem-words.ts';
 import * as words from './words.ts';
 
 /** Finds the reasons in a headline. */
@@ -55,6 +61,10 @@ export function page({ model, open }: Shown): string {
           </dl>
           <Projects model={model} open={open} />
           <Unlisted model={model} open={open} />
+          <section hidden={model.strayRequests === undefined}>
+            <h2>Requests without a project</h2>
+            <NoticeList notices={strayNotices(model)} />
+          </section>
           <div class="two">{words.latest(model).map(Latest)}</div>
         </main>
         <footer class="faint">

@@ -83,7 +83,7 @@ export function noticesOf(model: StatusModel): Notice[] {
 }
 
 export const RESTORE_PROJECTS =
-  'Restore it from a backup, or write it again. The command "activate" would create a file ' +
+  'Restore it from a backup, or rewrite it. The command "activate" would create a file ' +
   "with only one project, and all other projects' views would be refused.";
 
 function faultNotice(fault: ProjectsFault, of: Installation): Notice {
@@ -230,8 +230,11 @@ export function problemNotice(row: ProjectRow, of: Installation, nowMs: number):
   const which = open.length > 0 ? reasonsWords(reasons.filter(isFixed)) : '';
   const refusals = kind === 'requests' ? 'The failures began' : 'The refusals began';
   const begun = state === 'silent' ? 'The last view arrived' : refusals;
-  const sinceWords = isGreen ? `fixed${which}, since` : `${problemWords(row)}. ${begun} on`;
-  const since = `${named(name)}${still}: ${sinceWords} ${at(sinceOf(row))}.`;
+  const time = at(sinceOf(row));
+  const what = isGreen
+    ? `fixed since ${time}${which}`
+    : `${problemWords(row)}. ${begun} on ${time}`;
+  const since = `${named(name)}${still}: ${what}.`;
   const title = isGreen && open.length > 0 ? `${since} ${stillRefused(row)}` : since;
   const steps = shown.flatMap((one) => reasonSteps(one, row, of, nowMs));
   return { colour, title, steps: state === 'silent' ? [CHECK_PAGES] : steps };
@@ -266,6 +269,9 @@ export const unlistedNotices = ({ unlisted, installation: of, nowMs }: StatusMod
     return { title: row.id, steps };
   });
 
+export const strayNotices = (model: StatusModel): Notice[] =>
+  model.strayRequests === undefined ? [] : reasonNotices(model.strayRequests, model);
+
 /** Returns the reason of refusals, its fix, and what became of the refused views. */
 function reasonSteps(
   reason: JudgedReason,
@@ -275,10 +281,8 @@ function reasonSteps(
 ): Step[] {
   const { sample, lastDay, lastMs, acceptedSince } = reason;
   const views = plural(lastDay, nounOf(kind));
-  const from =
-    sample.origin === undefined ? 'without an Origin' : `from ${printable(sample.origin)}`;
   const failed = kind === 'requests' ? 'failed' : `${were(lastDay)} refused`;
-  const what = `${views} ${failed} in the last 24 hours, most recently on ${at(lastMs)} ${from}: ${whyOf(sample)}.`;
+  const what = `${views} ${failed} in the last 24 hours, most recently ${latestWords(sample)}`;
   const isRecovering = isOpen(reason) && acceptedSince > 0 && nowMs - lastMs >= CALM_MS;
   const since =
     kind === 'requests'
@@ -289,9 +293,25 @@ function reasonSteps(
     { text: isRecovering ? `${what} ${calm}` : what },
     ...arrivedSteps(sample),
     fixOf(reason, of),
+    ...(reason.fixedMs !== undefined
+      ? []
+      : reason.others.flatMap((one) => otherSteps(one, reason, of))),
     ...fateSteps(reason, nounOf(kind), of),
   ];
 }
+
+/** `on 2026-11-22 14:00 UTC from https://a.example: mb must be an integer (received "12").` */
+function latestWords(sample: Sample): string {
+  const { atMs, origin } = sample;
+  const from = origin === undefined ? 'without an Origin' : `from ${printable(origin)}`;
+  return `on ${at(atMs)} ${from}: ${whyOf(sample)}.`;
+}
+
+/** Returns another fault of a project's pages, and its fix. */
+const otherSteps = (sample: Sample, { fate }: JudgedReason, of: Installation): Step[] => [
+  { text: `Another fault, most recently ${latestWords(sample)}` },
+  pageStep({ sample, fate }, of),
+];
 
 /** Refused and accepted views may alternate more quickly. */
 const CALM_MS = 5_000;
@@ -382,7 +402,7 @@ function obstructionOf(
   if (data === undefined) return 'Refused views are in a stream of their own.';
   if (kind === 'send-origin')
     return "A replay wouldn't help: views without an Origin would be refused again.";
-  if (!REPLAYABLE.has(kind)) return "A replay wouldn't help: the page must be corrected.";
+  if (!REPLAYABLE.has(kind)) return "A replay wouldn't help: first correct the page.";
   return obstacle && laterOf(obstacle, 'the command to send them again');
 }
 
@@ -497,7 +517,7 @@ function testProxy({ project, text = '' }: Sample, of: Installation): string {
   return commands.doctor(of, { url: VIEWS_SITE, project: project ?? id });
 }
 
-function pageStep({ sample, fate }: Refused, of: Installation): Step {
+function pageStep({ sample, fate }: Pick<Refused, 'sample' | 'fate'>, of: Installation): Step {
   const { code, text: body = '' } = sample;
   const [, url] = /"url"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(body) ?? [];
   const unknown = fate === undefined ? 'that sent this view' : 'that sends such views';
@@ -523,7 +543,7 @@ function firstSteps({ installation: of, projects, startMs }: StatusModel): Notic
     command: commands.activate(of, id, { origin: origins?.[0] }),
   };
   const script = {
-    text: "To print the script for a project's pages, replace the address after --url with the one at which browsers reach viewlog:",
+    text: "To print the script for a project's pages, replace the address after --url with the one that browsers use:",
     command: commands.snippet(of, id, VIEWS_SITE),
   };
   const test = {

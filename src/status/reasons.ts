@@ -44,6 +44,8 @@ const reason = v.object({
   lastMs: number,
   acceptedAtLastRefusal: number,
   sample,
+  /** The latest samples of other faults, newest first: pages may have different ones. */
+  others: v.optional(v.array(sample)),
   /**
    * Views that weren't stored although such views usually are, and why the latest wasn't. Only
    * earlier builds use `atMs`.

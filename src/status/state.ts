@@ -72,6 +72,8 @@ export interface Judged extends Arrivals {
 export interface JudgedReason {
   /** The latest refusal. */
   readonly sample: Sample;
+  /** The latest refusals for other faults, within the hour before `lastMs`. */
+  readonly others: readonly Sample[];
   readonly lastMs: number;
   readonly sinceMs: number;
   readonly lastHour: number;
@@ -228,7 +230,19 @@ function judgeReason(
   const firstMs = firstOf(acceptedSince, activity, nowMs);
   const fixedMs = isOver ? Math.max(lastMs, firstMs, changedMs) : undefined;
   const fate = fateOf(key, reason, activity, around);
-  return { sample, sinceMs, lastMs, lastHour, lastDay, remedy, fixedMs, acceptedSince, fate };
+  const others = (reason.others ?? []).filter(({ atMs }) => lastMs - atMs < HOUR_MS);
+  return {
+    sample,
+    others,
+    sinceMs,
+    lastMs,
+    lastHour,
+    lastDay,
+    remedy,
+    fixedMs,
+    acceptedSince,
+    fate,
+  };
 }
 
 const PAUSE_MS = MINUTE_MS / 2;

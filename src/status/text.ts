@@ -1,6 +1,12 @@
 import { printable } from '../base/text.ts';
 import type { StatusModel } from './model.ts';
-import { type Notice, noticesOf, type Step, unlistedNotices } from './problem-words.ts';
+import {
+  type Notice,
+  noticesOf,
+  type Step,
+  strayNotices,
+  unlistedNotices,
+} from './problem-words.ts';
 import * as words from './words.ts';
 
 /** Returns the status page's contents for a terminal. Times are in UTC. */
@@ -17,6 +23,8 @@ export function statusText(model: StatusModel): string {
     words.leftOut(model),
     model.unlisted.length === 0 ? 'No unlisted id sends views.' : 'Unlisted ids that send views:',
     ...unlistedNotices(model).map(noticeText),
+    ...(model.strayRequests === undefined ? [] : [model.strayRequests.name]),
+    ...strayNotices(model).map(noticeText),
     ...words.latest(model).map(eventsOf),
     `\n${`${words.fileWords(model)} viewlog ${model.version}.`.trimStart()}\n`,
   ];

@@ -48,7 +48,7 @@ export function problemWords(
   }
   const noun = nounOf(kind);
   const all = plural(accepted + refused, noun);
-  const none = refused === 1 ? `its only ${noun}` : `all ${all}`;
+  const none = [`its only ${noun}`, `both ${noun}s`][refused - 1] ?? `all ${all}`;
   const many = accepted === 0 ? none : `${formatCount(refused)} of ${all}`;
   const gone = refused - one.refused;
   const why = isDown ? 'during an outage or for causes since fixed' : 'for causes since fixed';
@@ -94,9 +94,9 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
     ];
   }
   if (arriving > 0) {
-    const fixed = problems.length > 0 ? '; problems fixed' : '';
+    const fixed = problems.length > 0 ? '; earlier problems are fixed' : '';
     const projects = plural(projectsActive, 'project');
-    return ['green', `Views are arriving: ${formatCount(arriving)} of ${projects}${fixed}`];
+    return ['green', `Views are arriving from ${formatCount(arriving)} of ${projects}${fixed}`];
   }
   if (projectsActive === 0) return ['grey', 'No project is active, so every view is refused'];
   if (model.isNew) return ['grey', 'Waiting for the first view'];
@@ -199,9 +199,7 @@ export function stateWords(row: ProjectRow): string {
   const refused = refusedInAll(row);
   // Not 100%, because some views were accepted.
   const share = Math.min(99, Math.round((100 * refused) / (accepted + refused)));
-  return row.kind === 'requests'
-    ? `${share}% of requests failed before naming a project`
-    : `${share}% refused`;
+  return row.kind === 'requests' ? `${share}% of all requests failed` : `${share}% refused`;
 }
 
 /** `Writing views-2026-11-22.ndjson, 1.2 KiB.` */

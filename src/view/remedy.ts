@@ -39,7 +39,7 @@ export type Remedy =
   | { readonly kind: 'none' };
 
 /**
- * Why no command can edit the projects file or send views again: the file is faulty, nothing can be
+ * Why no command can edit the projects file or send views again: the file is invalid, nothing can be
  * stored, viewlog's account may not write to its data directory, or may not read the views.
  */
 export type Obstacle = 'projects-file' | 'storage' | 'directory' | 'refused-file';

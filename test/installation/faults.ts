@@ -138,8 +138,8 @@ export async function expectHealthy(
   expect(findings.filter(({ state }) => state === 'error')).toStrictEqual([]);
   expect(text).not.toContain('Nothing answers');
   if (!place.hasPage || place.plan.role === 'archive') return;
-  const fixed = unfixed === undefined ? '; problems fixed' : '';
-  const headline = new RegExp(`^Views are arriving: \\d of \\d projects?${fixed}\n`);
+  const fixed = unfixed === undefined ? '; earlier problems are fixed' : '';
+  const headline = new RegExp(`^Views are arriving from \\d of \\d projects?${fixed}\n`);
   const seen = async (): Promise<string> => {
     const page = await place.page();
     if (!headline.test(page)) await place.send();
@@ -154,7 +154,7 @@ async function accepted(place: Place, fields: object = {}, origin?: string): Pro
   await expect.poll(() => place.send(fields, origin), { timeout: 20_000 }).toBe(201);
 }
 
-const isFixed = (place: Place): Promise<string> => place.pageThatSays(/: fixed, since/);
+const isFixed = (place: Place): Promise<string> => place.pageThatSays(/: fixed since/);
 
 /** Sends the refused views again with the page's command, and expects the page to say so. */
 async function replayed(place: Place): Promise<void> {

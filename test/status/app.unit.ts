@@ -73,7 +73,7 @@ it('a collector saves counts and logs refusals every minute, even after a fault,
   expect(saves).toBe(3);
   expect(log.lines).toStrictEqual([
     "error: Can't check for refused views: a secret place; trying again in a minute",
-    'warn: Project 1: all 2 views in the last hour were refused (invalid view). Correct the page.',
+    'warn: Project 1: both views in the last hour were refused (invalid view). Correct the page.',
   ]);
 });
 
@@ -160,7 +160,7 @@ describe('/arriving', () => {
     scene.refuse(1, { code: 'invalid-view', project: '1' });
     expect(await ask()).toStrictEqual([503, refused]);
     expect(await ask('?project=1')).toStrictEqual([503, refused]);
-    expect(await ask('?project=2')).toStrictEqual([200, 'Views are arriving: 1 of 1 project']);
+    expect(await ask('?project=2')).toStrictEqual([200, 'Views are arriving from 1 of 1 project']);
     expect(await ask('?project=3')).toStrictEqual([404, "That project isn't listed."]);
     // The headline is amber while more than one in ten is refused.
     scene.accept(60, '1', 0);

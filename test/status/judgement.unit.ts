@@ -29,6 +29,8 @@ interface Sent {
   readonly project: string;
   /** The reason for the refusal, if the view was refused. */
   readonly cause?: Cause | undefined;
+  /** The field that is wrong, if the view is invalid. */
+  readonly field?: string | undefined;
   fate?: 'stored' | 'lost' | 'resent';
 }
 
@@ -131,13 +133,16 @@ class World {
     if (cause === 'origin-not-allowed') why = project.allowsOrigin(origin) ? undefined : cause;
     else if (cause === 'rate-limited') why = project.takeToken(atMs) > 0 ? cause : undefined;
     else if (isFaulty) why = cause;
-    const one: Sent = { atMs, project: id, cause: why };
+    const field = why === 'invalid-view' ? FIELDS[random.below(FIELDS.length)] : undefined;
+    const one: Sent = { atMs, project: id, cause: why, field };
     this.sent.push(one);
     if (why === undefined) return counts.accepted(id, Buffer.from('{"url":"/"}'));
     const limit = project.maxViewsPerMinute;
     const known = why === 'malformed-json' ? {} : { project: id, ...(limit && { limit }) };
-    const text = why === 'malformed-json' ? '{"p":' : '{}';
-    const onDropped = counts.refused({ code: why, detail: 'x', ...known }, origin, text);
+    const text = why === 'malformed-json' ? '{"p":' : `{"url":"/${field}"}`;
+    const wrong = { message: 'is bad', expected: 'x', received: 'y' };
+    const issues = field === undefined ? [] : [{ field, ...wrong }];
+    const onDropped = counts.refused({ code: why, detail: 'x', issues, ...known }, origin, text);
     const isLost = ['rate-limited', 'malformed-json'].includes(why) || random.chance(0.1);
     one.fate = isLost ? 'lost' : 'stored';
     if (isLost) onDropped('full');
@@ -168,6 +173,9 @@ class World {
     scene.around = { ...scene.around, resent: new Map([[key, timeline]]) };
   }
 }
+
+/** The pages of the site with invalid views: each sends another fault. */
+const FIELDS = ['mb', 'url', 'hc'];
 
 const within = (ms: number, [from, to]: readonly [number, number]): boolean =>
   ms >= from && ms < to;
@@ -225,15 +233,26 @@ function objections(world: World, model: StatusModel): string[] {
       `silent: ${id} since ${startMs - nowMs}`,
     );
     object(row?.state === 'quiet' && isSilent(world, id), `not silent: ${id}, ${outMs[1] - nowMs}`);
+    if (isOpen && cause === 'invalid-view') said.push(...unnamedPages(model, views));
     for (const reason of row?.reasons ?? []) said.push(...objectionsTo(reason, site, world));
   }
   return said;
 }
 
+/** Returns an objection for each fault of the last hour that the page doesn't name with its page. */
+function unnamedPages(model: StatusModel, views: readonly Sent[]): string[] {
+  const steps = noticesOf(model).flatMap((notice) => notice.steps.map(({ text }) => text));
+  const text = steps.join(' ');
+  const sent = new Set(views.map(({ field }) => field).filter((field) => field !== undefined));
+  return [...sent]
+    .filter((field) => !text.includes(`${field} is bad`) || !text.includes(`page "/${field}"`))
+    .map((field) => `the page with a bad ${field} isn't named`);
+}
+
 /** Returns whether the page says that the fault is fixed, and since when. */
 const isGreen = (model: StatusModel, problem?: StatusModel['problems'][number]): boolean =>
   problem !== undefined &&
-  noticesOf(model).some(({ title }) => title.startsWith(`${problem.name}: fixed, since `));
+  noticesOf(model).some(({ title }) => title.startsWith(`${problem.name}: fixed since `));
 
 /**
  * Returns whether a site sent views at this time yesterday, and none while the collector listened.

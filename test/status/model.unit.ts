@@ -80,8 +80,8 @@ Aurora: all 69 views in the last hour were refused. The refusals began on ${at('
     scene.around = { files: { refusedDays } };
     scene.nowMs += 5 * MINUTE_MS;
     scene.accept(2, '1', MINUTE_MS);
-    expect(scene.text()).toBe(`Views are arriving: 2 of 2 projects; problems fixed
-Aurora: fixed, since ${at('14:06')}.
+    expect(scene.text()).toBe(`Views are arriving from 2 of 2 projects; earlier problems are fixed
+Aurora: fixed since ${at('14:06')}.
   69 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: origin not allowed.
   Views have been accepted again since ${at('14:06')}.
   69 refused views are stored. To send them again:
@@ -150,12 +150,16 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
     scene.refuse(5, { code: 'invalid-view', project: '1' });
     // The page reports no problem while at most one request in ten is refused.
     scene.refuse(6, { code: 'request-timeout' });
-    expect(scene.text()).toBe('Views are arriving: 2 of 2 projects');
+    expect(scene.text()).toBe('Views are arriving from 2 of 2 projects');
+    expect(scene.whole()).toContain(`
+Requests without a project
+6 requests failed in the last 24 hours, most recently on ${at('14:00')} without an Origin: body cut off.
+  The latest body didn't arrive`);
+    expect(page({ model: scene.model(), open: new Set() })).toContain('<p>6 requests failed in ');
     scene.refuse(128, { code: 'malformed-json' }, MOVED, `{"p":"1",${' '.repeat(2000)}"pid"`);
     scene.refuse(250, { code: 'not-found' });
     scene.refuse(250, { code: 'method-not-allowed' });
-    expect(scene.text())
-      .toBe(`Requests without a project: 71% of requests failed before naming a project (body cut off)
+    expect(scene.text()).toBe(`Requests without a project: 71% of all requests failed (body cut off)
 Requests without a project: 134 of 188 requests in the last hour failed before naming a project. The failures began on ${at('14:00')}.
   134 requests failed in the last 24 hours, most recently on ${at('14:03')} from ${MOVED}: body cut off.
   The latest body ended after 2,014 bytes. If a proxy limits the size of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body); if it limits their time, allow 10 s. To test the proxy, replace the address after --url with the one that your pages post to:
@@ -191,11 +195,10 @@ Requests without a project: 134 of 188 requests in the last hour failed before n
     const scene = sceneOf();
     // A request without an Origin doesn't come from a page.
     scene.refuse(99, { code: 'not-found' });
-    expect(scene.text()).toBe('Views are arriving: 1 of 2 projects');
+    expect(scene.text()).toBe('Views are arriving from 1 of 2 projects');
     const detail = 'There is nothing at /views; send views to /view.';
     scene.refuse(9, { code: 'not-found', detail }, MOVED);
-    expect(scene.text())
-      .toBe(`Requests without a project: 90% of requests failed before naming a project (not found)
+    expect(scene.text()).toBe(`Requests without a project: 90% of all requests failed (not found)
 Requests without a project: 9 of 10 requests in the last hour failed before naming a project. The failures began on ${at('14:01')}.
   9 requests failed in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: not found (There is nothing at /views).
   Have the pages send to /view. If they already do, a proxy changes the path:
@@ -316,11 +319,23 @@ Project 1: 130 of 150 views in the last hour were refused. The refusals began on
     const text = '{"p":"1","url":"home"}';
     scene.refuse(2, { code: 'invalid-view', project: '1', issues }, 'https://a.example', text);
     expect(scene.text()).toBe(`Aurora: all refused (invalid view)
-Aurora: all 2 views in the last hour were refused. The refusals began on ${at('14:00')}.
+Aurora: both views in the last hour were refused. The refusals began on ${at('14:00')}.
   2 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
   Correct the page "home". To explain the latest view:
     printf %s '${text}' | ${VIEWLOG} explain ${FILES}
-  2 refused views are stored. A replay wouldn't help: the page must be corrected.`);
+  2 refused views are stored. A replay wouldn't help: first correct the page.`);
+    const other = [
+      { field: 'hc', message: 'is required', expected: 'boolean', received: 'nothing' },
+    ];
+    const from = '{"url":"/shop"}';
+    scene.refuse(1, { code: 'invalid-view', project: '1', issues: other }, undefined, from);
+    expect(scene.text()).toContain(`: hc is required (received nothing).
+  Correct the page "/shop". To explain the latest view:
+    printf %s '${from}' | ${VIEWLOG} explain ${FILES}
+  Another fault, most recently on ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
+  Correct the page "home". To explain the latest view:
+    printf %s '${text}' | ${VIEWLOG} explain ${FILES}
+  3 refused views are stored.`);
     scene.around = {
       ...scene.around,
       installation: { chosen: { 'max-view': { text: '64KiB', from: 'flag' } } },
@@ -370,7 +385,7 @@ Aurora: no views in the last 3 hours (25 in the same hours yesterday). The last 
     expect(scene.text()).toBe('Quiet: no views in the last hour');
     scene.nowMs = NOON;
     scene.accept();
-    expect(scene.text()).toBe('Views are arriving: 1 of 2 projects');
+    expect(scene.text()).toBe('Views are arriving from 1 of 2 projects');
   });
 
   it('the collector is new', () => {
@@ -379,7 +394,7 @@ Aurora: no views in the last 3 hours (25 in the same hours yesterday). The last 
 To get the first view
   Activate a project, with an id and an address of your own:
     ${VIEWLOG} activate 1000001 ${FILES} --origin https://www.example.com
-  To print the script for a project's pages, replace the address after --url with the one at which browsers reach viewlog:
+  To print the script for a project's pages, replace the address after --url with the one that browsers use:
     ${VIEWLOG} snippet 1000001 ${FILES} --url https://views.example.com
   Or send a view from this machine, which counts like any other:
     curl http://127.0.0.1:8080/view -H 'Content-Type`);
@@ -387,13 +402,13 @@ To get the first view
     expect(scene.text()).toMatch(/^Waiting for the first view\n/);
     expect(scene.text()).not.toContain('activate');
     scene.accept();
-    expect(scene.text()).toBe('Views are arriving: 1 of 1 project');
+    expect(scene.text()).toBe('Views are arriving from 1 of 1 project');
   });
 
   it('old files are overdue, and a stop is near', () => {
     const overdue = ['views-2026-01-01.ndjson', 'refused-2026-01-02.ndjson'];
     const scene = sceneOf({ files: { overdue }, isStopping: true, store: { freeBytes: 65 * MiB } });
-    expect(scene.text()).toBe(`Views are arriving: 1 of 2 projects
+    expect(scene.text()).toBe(`Views are arriving from 1 of 2 projects
 viewlog should have removed 2 files by now.
   viewlog removes one day of view files and one of refused files per hour. To remove the oldest now:
     rm /data/views-2026-01-01.ndjson /data/refused-2026-01-02.ndjson
@@ -441,7 +456,9 @@ it('the status page shows an unlisted id until it is activated, with the command
   const now = again.replace('After the fix,', 'To');
   expect(scene.whole()).toContain(now);
   scene.accept(1, '77');
-  expect(scene.text()).toMatch(/^Views are arriving: 2 of 3 projects; problems fixed\nNew: fixed/);
+  expect(scene.text()).toMatch(
+    /^Views are arriving from 2 of 3 projects; earlier problems are fixed\nNew: fixed/,
+  );
   expect(scene.whole()).toContain(now);
   expect(scene.whole()).toMatch(/ 9 {3}arriving {8}77 {2}New\n/);
   scene.list(AURORA, { id: '2' });
@@ -475,7 +492,9 @@ it('the status page counts every refused request in the tile, and says what the 
   scene.refuse(4, unlisted('77'));
   scene.list({ id: '1', name: 'Aurora' }, { id: '2' });
   scene.accept();
-  expect(scene.text()).toMatch(/^Views are arriving: 2 of 2 projects; problems fixed\n/);
+  expect(scene.text()).toMatch(
+    /^Views are arriving from 2 of 2 projects; earlier problems are fixed\n/,
+  );
   expect(scene.whole()).toContain(
     '\nRefused: 7 (in the last hour, including unlisted ids and fixed problems)\n',
   );
@@ -640,8 +659,8 @@ it('the status page says what happened to the views of a fixed cause while anoth
   scene.refuse(1, { code: 'rate-limited', project: '1', limit: 10 });
   scene.list({ ...AURORA, origins: [MOVED], maxViewsPerMinute: 10 }, { id: '2' });
   scene.accept(1);
-  expect(scene.text()).toBe(`Views are arriving: 2 of 2 projects; problems fixed
-Aurora: fixed (origin not allowed), since ${at('14:00')}. Still refused (rate limited): 1 in the last hour.
+  expect(scene.text()).toBe(`Views are arriving from 2 of 2 projects; earlier problems are fixed
+Aurora: fixed since ${at('14:00')} (origin not allowed). Still refused (rate limited): 1 in the last hour.
   1 view was refused in the last 24 hours, most recently on ${at('14:00')} without an Origin: rate limited.
   Its limit is 10 views per minute. After a full minute, the status page suggests a limit.
   1 refused view is not stored: viewlog stores no views over a project's limit.
@@ -654,7 +673,7 @@ Aurora: fixed (origin not allowed), since ${at('14:00')}. Still refused (rate li
   scene.accept(41, '1', 5_000);
   scene.refuse(1, { code: 'malformed-json' });
   expect(scene.text()).toMatch(
-    /\nRequests without a project: fixed \(.*type\), [^]* 4 refused requests are not stored: /,
+    /\nRequests without a project: fixed since .* \(.*type\)\. [^]* 4 refused requests are not stored: /,
   );
 });
 

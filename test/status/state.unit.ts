@@ -74,7 +74,7 @@ describe('a refusal', () => {
     scene.accept(100);
     scene.refuse(5, { code: 'invalid-view', project: '1' });
     expect(scene.text()).toMatch(
-      /^Views are arriving: 1 of 1 project; problems fixed\nProject 1: fixed \(origin not allowed\), since 2026-11-22 14:00 UTC\. Still refused \(invalid view\): 5 in the last hour\.\n/,
+      /^Views are arriving from 1 of 1 project; earlier problems are fixed\nProject 1: fixed since 2026-11-22 14:00 UTC \(origin not allowed\)\. Still refused \(invalid view\): 5 in the last hour\.\n/,
     );
   });
 
