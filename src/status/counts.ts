@@ -2,6 +2,7 @@ import type { RequestCounts } from '../collector/receive-view.ts';
 import { clip } from '../base/text.ts';
 import { DAY_MS, HOUR_MS } from '../base/time.ts';
 import type { Dropped } from '../store/store.ts';
+import { isCutOff } from '../view/read-view.ts';
 import { type Refusal, type RefusalCode, REFUSALS } from '../view/refusal.ts';
 import {
   Activity,
@@ -205,8 +206,7 @@ export function sampleOf(
   atMs: number,
 ): Sample {
   const { code, detail, issues = [] } = refusal;
-  const isObject = text?.trimStart().startsWith('{') === true;
-  const isCut = code === 'malformed-json' && isObject && !text.trimEnd().endsWith('}');
+  const isCut = code === 'malformed-json' && text !== undefined && isCutOff(text);
   // Written and parsed again, because engines make a part of a string a slice of the whole: a few
   // words of each sample would keep its whole body in memory.
   const json = JSON.stringify({

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isUtf8 } from 'node:buffer';
 import { lineAndColumn, syntaxFault } from '../base/json.ts';
-import { KiB } from '../base/format.ts';
+import { KiB, plural } from '../base/format.ts';
 import { bytewise } from '../base/text.ts';
 import { compileMatcher } from './pattern.ts';
 import { type Refusal, refusal } from './refusal.ts';
@@ -80,5 +80,12 @@ function whereNotJson(text: string): string {
   const fault = syntaxFault(text);
   if (fault === undefined) return "The body isn't JSON; send one JSON object.";
   const { line, column } = lineAndColumn(text, fault.offset);
-  return `Line ${line}, column ${column}: ${fault.message}.`;
+  const place = `Line ${line}, column ${column}: ${fault.message}.`;
+  if (!isCutOff(text)) return place;
+  const bytes = plural(Buffer.byteLength(text), 'byte');
+  return `${place} The body ends after ${bytes}, without the object's closing brace; a proxy may have cut it off.`;
 }
+
+/** Returns whether a text that isn't JSON is the beginning of an object, without its end. */
+export const isCutOff = (text: string): boolean =>
+  text.trimStart().startsWith('{') && !text.trimEnd().endsWith('}');

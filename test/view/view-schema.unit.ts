@@ -177,6 +177,12 @@ it.each([
     '{"a":\n  1,}',
     'Line 2, column 4: expected no comma before the closing "}".',
   ],
+  [
+    'an object that was cut off',
+    '{"pn":"é',
+    'Line 1, column 7: expected text to end with a double quote on the same line; found "é. ' +
+      "The body ends after 9 bytes, without the object's closing brace; a proxy may have cut it off.",
+  ],
 ])(
   "a body that isn't JSON is refused, and the detail says how to correct it: %s",
   (_, text, detail) => {
