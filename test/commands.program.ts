@@ -77,7 +77,7 @@ describe('explain', () => {
       'an origin that a shell would interpret',
       { p: '1000003' },
       'https://a;rm',
-      / If this continues: .*viewlog\.mjs help trouble$/m,
+      / If this continues, see: .*viewlog\.mjs help trouble$/m,
     ],
     ['a faulty page', { url: 'x' }, 'https://a.example', 'Correct the page "x".'],
     [

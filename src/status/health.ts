@@ -62,5 +62,5 @@ export function warningsOf({ store, minFreeBytes }: CollectorState): readonly st
   const isLow = (store.freeBytes ?? Infinity) < 2 * minFreeBytes;
   if (store.unavailable !== undefined || !isLow) return [];
   const low = `Free disk space is close to --min-free (${formatSize(minFreeBytes)})`;
-  return [`${low}; refused views are no longer stored`];
+  return [`${low}, so refused views are no longer stored`];
 }

@@ -59,7 +59,7 @@ export function noticesOf(model: StatusModel): Notice[] {
   const { installation: of, closedDirectory: closed, projectsFault: fault } = model;
   const { problems, overdue, store } = model;
   const notes = [
-    ...(model.isStopping ? ['viewlog is about to stop, and accepts views until then.'] : []),
+    ...(model.isStopping ? ['viewlog is about to stop but accepts views until then.'] : []),
     ...model.warnings.map((note) => note.replace(/[^.?]$/, '$&.')),
   ];
   // While there is one, other commands fail.
@@ -91,7 +91,7 @@ function faultNotice(fault: ProjectsFault, of: Installation): Notice {
   const what = access?.command === undefined ? withFix(first, access) : first;
   return {
     colour: 'amber',
-    title: `${what.replace(/[^?]$/, '$&.')} The file has been ${faultWord(fault)} since ${at(sinceMs)}; the last good list stays active.`,
+    title: `${what.replace(/[^?]$/, '$&.')} The file has been ${faultWord(fault)} since ${at(sinceMs)}. viewlog continues with the last good list.`,
     steps: correction(fault, of),
   };
 }
@@ -102,7 +102,7 @@ function correction({ isMissing, access, line }: ProjectsFault, of: Installation
     const { words, command } = access;
     return command === undefined ? [] : [{ text: `To correct this, ${words}:`, command }];
   }
-  const text = 'Correct the file. Until then no command can change it. To see every fault:';
+  const text = 'Correct the file. Until then, no command can change it. To see every fault:';
   return [
     ...(line === undefined ? [] : [lineStep(...line)]),
     { text, command: commands.check(of) },
@@ -123,8 +123,7 @@ export function directoryNotice(
   const title =
     `The data directory belongs to ${owner}, with mode ${modeText(mode)}. viewlog ${runs} as ${account.name}, ` +
     "which can't create files there, so viewlog can't begin the next day's file or start again.";
-  const text =
-    'The account that runs viewlog must own the directory, and have permission to write there';
+  const text = 'The account that runs viewlog must own the directory and have write permission';
   const command = commands.giveBack(of, account);
   const step = isGivenAway ? { text: `${text}:`, command } : { text: `${text}.` };
   return { colour: 'amber', title, steps: [step] };
@@ -196,7 +195,7 @@ export function spaceStep(
     const text =
       `--min-free is ${formatSize(minFreeBytes)} (${SET_BY[from ?? 'default']}), but this file ` +
       `system can never have more than ${formatRoundedSize(sizeBytes)} free. Start viewlog` +
-      `${variable ?? ` with --min-free ${lower}MiB`}, or use a larger disk.`;
+      `${variable ?? ` with --min-free ${lower}MiB`} or use a larger disk.`;
     return { text };
   }
   if (missingBytes > 0) {
@@ -303,7 +302,7 @@ function reasonSteps(
 /** `on 2026-11-22 14:00 UTC from https://a.example: mb must be an integer (received "12").` */
 function latestWords(sample: Sample): string {
   const { atMs, origin } = sample;
-  const from = origin === undefined ? 'without an Origin' : `from ${printable(origin)}`;
+  const from = origin === undefined ? 'without an Origin header' : `from ${printable(origin)}`;
   return `on ${at(atMs)} ${from}: ${whyOf(sample)}.`;
 }
 
@@ -401,7 +400,7 @@ function obstructionOf(
 ): string | undefined {
   if (data === undefined) return 'Refused views are in a stream of their own.';
   if (kind === 'send-origin')
-    return "A replay wouldn't help: views without an Origin would be refused again.";
+    return "A replay wouldn't help: views without an Origin header would be refused again.";
   if (!REPLAYABLE.has(kind)) return "A replay wouldn't help: first correct the page.";
   return obstacle && laterOf(obstacle, 'the command to send them again');
 }
@@ -446,7 +445,7 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   'raise-max-view': 'Send smaller views, or start viewlog with --max-view',
   'send-origin': 'Send views from a browser, or with an Origin header, which a proxy must pass on.',
   'fix-page': 'Send views as application/json; with sendBeacon, as a Blob of that type.',
-  fixed: 'The cause is gone; viewlog waits for the next view.',
+  fixed: 'The cause is gone. viewlog is waiting for the next view.',
 };
 
 type Refused = Pick<JudgedReason, 'remedy' | 'sample' | 'fixedMs'> & {
@@ -462,7 +461,7 @@ export function fixOf(reason: Refused, of: Installation): Step {
   if (remedy.kind === 'none' && sample.origin === 'null') return { text: NULL_ORIGIN };
   if (sample.code === 'not-found')
     return { text: WRONG_PATH, command: commands.help(of, 'proxies') };
-  const text = ADVICE[remedy.kind] ?? 'If this continues:';
+  const text = ADVICE[remedy.kind] ?? 'If this continues, see:';
   if (remedy.kind === 'none') return { text, command: commands.help(of, 'trouble') };
   const activate = (options: commands.Options): string =>
     commands.activate(of, sample.project ?? '', options);
@@ -486,7 +485,8 @@ export function fixOf(reason: Refused, of: Installation): Step {
   return remedy.kind === 'fix-page' && !isType ? pageStep(reason, of) : { text };
 }
 
-const WRONG_PATH = 'Have the pages send to /view. If they already do, a proxy changes the path:';
+const WRONG_PATH =
+  'Have the pages send to /view. If they already do, a proxy changes the path. To see how to configure it:';
 
 const NULL_ORIGIN =
   'The origin "null" can\'t be listed: any page in a sandboxed frame, or opened from a file, ' +
@@ -504,7 +504,7 @@ function proxyStep(sample: Sample, bodyBytes: number, of: Installation): Step {
   const caddy = `max_size ${formatSizeOption(bodyBytes)} in request_body`;
   const text =
     `The latest body ${what}. If a proxy limits the size of bodies, ` +
-    `allow ${formatSize(bodyBytes)} (nginx: ${nginx}; Caddy: ${caddy}); if it limits their time, allow ${seconds} s. ${TEST_PROXY}`;
+    `allow ${formatSize(bodyBytes)} (nginx: ${nginx}; Caddy: ${caddy}). If it limits the time, allow ${seconds} s. ${TEST_PROXY}`;
   return { text, command: testProxy(sample, of) };
 }
 

@@ -51,7 +51,9 @@ export function problemWords(
   const none = [`its only ${noun}`, `both ${noun}s`][refused - 1] ?? `all ${all}`;
   const many = accepted === 0 ? none : `${formatCount(refused)} of ${all}`;
   const gone = refused - one.refused;
-  const why = isDown ? 'during an outage or for causes since fixed' : 'for causes since fixed';
+  const why = isDown
+    ? 'during an outage or for causes that are now fixed'
+    : 'for causes that are now fixed';
   const what = `in the last hour ${kind === 'requests' ? 'failed before naming a project' : `${were(refused)} refused`}`;
   return `${many} ${what}${gone > 0 ? `, ${formatCount(gone)} of them ${why}` : ''}`;
 }

@@ -330,7 +330,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     inside(free(0), { 'min-free': 0 }),
   'error free space: 8.0 GiB free (--min-free is 64 MiB); no file can be created. The file system has no free inodes. Delete old files':
     inside({ fileSystem: { ...DISK, hasInodes: false } }),
-  'error free space: 57 MiB free (--min-free is 64 MiB); every view is refused with 503. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.':
+  'error free space: 57 MiB free (--min-free is 64 MiB); every view is refused with 503. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB or use a larger disk.':
     inside({ fileSystem: { ...DISK, freeBytes: 57 * MiB, sizeBytes: 60 * MiB } }),
   "error collector: Another program listens at http://127.0.0.1:8080 (no answer in 5 s), so viewlog can't listen there. Find it and stop it, or choose another address: sudo ss -ltnp 'sport = :8080'":
     { reply: { failure: 'no answer in 5 s' }, status: STATUS },
@@ -433,7 +433,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
   "warning refusals: Aurora: 2 of 102 views in the last hour were refused. The refusals began on 2026-11-22 14:01 UTC. 2 views were refused in the last 24 hours, most recently on 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If this origin is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example":
     shown(sceneOf({}, 2, 'origin-not-allowed')),
-  'warning refusals: Aurora: 11 of 111 views in the last hour were refused, 9 of them for causes since fixed':
+  'warning refusals: Aurora: 11 of 111 views in the last hour were refused, 9 of them for causes that are now fixed':
     shown(fixedBesideOpen()),
   'body cut off. The latest body ended after 12 bytes. If a proxy limits the size of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)':
     shown(cutBodies()),
@@ -469,7 +469,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     }),
   "error user: The data directory belongs to root, with mode 0750, and its files to #4711, who can't create files there. Which account should run viewlog, #4711 or another?":
     inside({ directory: { ...ROOTS, mode: 0o40750 } }),
-  "error user: The data directory belongs to root, with mode 0750. viewlog runs as #4711, which can't create files there, so viewlog can't begin the next day's file or start again. The account that runs viewlog must own the directory, and have permission to write there: sudo chown -R 4711:4712 /data":
+  "error user: The data directory belongs to root, with mode 0750. viewlog runs as #4711, which can't create files there, so viewlog can't begin the next day's file or start again. The account that runs viewlog must own the directory and have write permission: sudo chown -R 4711:4712 /data":
     givenAway('running'),
   'error user: The data directory belongs to root, with mode 0750. viewlog last ran as #4711, which':
     givenAway('last start'),

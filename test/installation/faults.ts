@@ -519,7 +519,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const origin = 'https://a.example';
       expect((await postView(`${place.address}/sub`, {}, { origin })).status).toBe(404);
       const lost = await place.pageThatSays(/not found \(There is nothing at \/sub\/view\)/);
-      await works(place, commandBelow(lost, /a proxy changes the path:/));
+      await works(
+        place,
+        commandBelow(lost, /a proxy changes the path\. To see how to configure it:/),
+      );
       for (let i = 0; i < 3; i++) await sendHalf(place);
       const said = await place.pageThatSays(/^Requests without a project/m);
       expect(said).toMatch(/ended after 9 bytes[^]*nginx: client_max_body_size 80k/);

@@ -70,7 +70,7 @@ Aurora: all 69 views in the last hour were refused. The refusals began on ${at('
   69 refused views are stored. After the fix, send them again:
     ${REPLAY}`);
     scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
-    expect(scene.text()).toContain('The cause is gone; viewlog waits for the next view.');
+    expect(scene.text()).toContain('The cause is gone. viewlog is waiting for the next view.');
     expect(scene.text()).not.toContain(`${VIEWLOG} activate`);
     scene.around = {
       ...scene.around,
@@ -94,8 +94,8 @@ Aurora: fixed since ${at('14:06')}.
     const scene = sceneOf(around);
     scene.refuse(1, unlisted('77'));
     expect(scene.text()).toBe(`The projects file is invalid
-${fault}. The file has been invalid since ${at('14:00')}; the last good list stays active.
-  Correct the file. Until then no command can change it. To see every fault:
+${fault}. The file has been invalid since ${at('14:00')}. viewlog continues with the last good list.
+  Correct the file. Until then, no command can change it. To see every fault:
     ${VIEWLOG} check ${FILES}`);
     expect(scene.whole()).toMatch(
       /\n77\n.*\n {2}Once the projects file is correct, the status page shows the fix\.\n/,
@@ -135,7 +135,7 @@ ${fault}. The file has been invalid since ${at('14:00')}; the last good list sta
     scene.list(AURORA, { id: '2' }, { id: '3', active: false });
     expect(scene.text()).toBe(`Every view is refused: too little free disk space
 Views have been refused with 503 since ${at('14:00')}: too little free disk space.
-  --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB, or use a larger disk.`);
+  --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB or use a larger disk.`);
     scene.around = { store, files: { fileSystem: { ...disk, sizeBytes: 999 * MiB } } };
     expect(scene.text()).toMatch(
       /58 MiB is free, and viewlog needs 6 MiB more\. Delete views-.*\n {4}ls -lh \/data$/,
@@ -153,7 +153,7 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
     expect(scene.text()).toBe('Views are arriving from 2 of 2 projects');
     expect(scene.whole()).toContain(`
 Requests without a project
-6 requests failed in the last 24 hours, most recently on ${at('14:00')} without an Origin: body cut off.
+6 requests failed in the last 24 hours, most recently on ${at('14:00')} without an Origin header: body cut off.
   The latest body didn't arrive`);
     expect(page({ model: scene.model(), open: new Set() })).toContain('<p>6 requests failed in ');
     scene.refuse(128, { code: 'malformed-json' }, MOVED, `{"p":"1",${' '.repeat(2000)}"pid"`);
@@ -162,7 +162,7 @@ Requests without a project
     expect(scene.text()).toBe(`Requests without a project: 71% of all requests failed (body cut off)
 Requests without a project: 134 of 188 requests in the last hour failed before naming a project. The failures began on ${at('14:00')}.
   134 requests failed in the last 24 hours, most recently on ${at('14:03')} from ${MOVED}: body cut off.
-  The latest body ended after 2,014 bytes. If a proxy limits the size of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body); if it limits their time, allow 10 s. To test the proxy, replace the address after --url with the one that your pages post to:
+  The latest body ended after 2,014 bytes. If a proxy limits the size of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body). If it limits the time, allow 10 s. To test the proxy, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
   134 refused requests are not stored: viewlog stores only whole JSON objects.`);
     scene.nowMs += 5_000;
@@ -201,7 +201,7 @@ Requests without a project: 134 of 188 requests in the last hour failed before n
     expect(scene.text()).toBe(`Requests without a project: 90% of all requests failed (not found)
 Requests without a project: 9 of 10 requests in the last hour failed before naming a project. The failures began on ${at('14:01')}.
   9 requests failed in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: not found (There is nothing at /views).
-  Have the pages send to /view. If they already do, a proxy changes the path:
+  Have the pages send to /view. If they already do, a proxy changes the path. To see how to configure it:
     ${VIEWLOG} help proxies
   9 refused requests are not stored: viewlog stores only views sent to /view.`);
     expect(scene.whole()).toContain('\nRefused: 9 ');
@@ -213,10 +213,10 @@ Requests without a project: 9 of 10 requests in the last hour failed before nami
     scene.refuse(2, moved, MOVED);
     scene.accept(11);
     expect(scene.text()).toMatch(
-      /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views in the last hour were refused, 32 of them for causes since fixed\. The refusals began on/,
+      /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views in the last hour were refused, 32 of them for causes that are now fixed\. The refusals began on/,
     );
     scene.around = { store: { unavailable: 'x' } };
-    const why = 'during an outage or for causes since fixed';
+    const why = 'during an outage or for causes that are now fixed';
     expect(scene.text()).toContain(
       `Aurora: 34 of 45 views in the last hour were refused, 32 of them ${why}`,
     );
@@ -265,7 +265,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
       "The data directory belongs to root, with mode 0750. viewlog runs as #4711, which can't create files there, so viewlog can't begin the next day's file or start again.";
     expect(scene.text().split('\n').slice(1, 4)).toStrictEqual([
       title,
-      '  The account that runs viewlog must own the directory, and have permission to write there:',
+      '  The account that runs viewlog must own the directory and have write permission:',
       '    sudo chown -R 4711:4712 /data',
     ]);
     expect(scene.whole()).not.toContain('projects file');
@@ -299,7 +299,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     scene.nowMs += MINUTE_MS;
     expect(scene.text()).toBe(`Project 1: 87% refused (rate limited)
 Project 1: 130 of 150 views in the last hour were refused. The refusals began on ${at('14:00')}.
-  130 views were refused in the last 24 hours, most recently on ${at('14:00')} without an Origin: rate limited.
+  130 views were refused in the last 24 hours, most recently on ${at('14:00')} without an Origin header: rate limited.
   ${limit}, and 150 were sent in the busiest full minute. Unless this is a flood, raise the limit to twice that rate:
     ${VIEWLOG} activate 1 ${FILES} --max-views-per-minute 300
   130 refused views are not stored: viewlog stores no views over a project's limit.`);
@@ -357,10 +357,10 @@ Aurora: both views in the last hour were refused. The refusals began on ${at('14
     expect(scene.model().projects.map(({ id }) => id)).toStrictEqual(['4', '1', '3', '5', '2']);
     expect(scene.text()).toContain(`
 Aurora: its only view in the last hour was refused. The refusals began on ${at('14:00')}.
-  1 view was refused in the last 24 hours, most recently on ${at('14:00')} without an Origin: origin not allowed.
+  1 view was refused in the last 24 hours, most recently on ${at('14:00')} without an Origin header: origin not allowed.
   Send views from a browser, or with an Origin header, which a proxy must pass on. To test the proxy, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
-  1 refused view is stored. A replay wouldn't help: views without an Origin would be refused again.
+  1 refused view is stored. A replay wouldn't help: views without an Origin header would be refused again.
 Project 3 (inactive, but still sending): all 99 views in the last hour were refused. The refusals began on ${at('14:00')}.
   99 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: project not activated.
   Remove the script from this project's pages, or activate the project if the site is yours:
@@ -412,8 +412,8 @@ To get the first view
 viewlog should have removed 2 files by now.
   viewlog removes one day of view files and one of refused files per hour. To remove the oldest now:
     rm /data/views-2026-01-01.ndjson /data/refused-2026-01-02.ndjson
-viewlog is about to stop, and accepts views until then.
-Free disk space is close to --min-free (64 MiB); refused views are no longer stored.`);
+viewlog is about to stop but accepts views until then.
+Free disk space is close to --min-free (64 MiB), so refused views are no longer stored.`);
   });
 
   it("the cluster can't be reached", () => {
@@ -452,7 +452,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   expect(scene.whole()).toContain(`    ${VIEWLOG} activate 1000010 ${FILES}\n`);
   scene.list(AURORA, { id: '2' }, { id: '77', name: 'New' });
   expect(scene.text()).toMatch(/^New: all refused \(project not activated\)\n/);
-  expect(scene.text()).toContain('The cause is gone; viewlog waits for the next view.');
+  expect(scene.text()).toContain('The cause is gone. viewlog is waiting for the next view.');
   const now = again.replace('After the fix,', 'To');
   expect(scene.whole()).toContain(now);
   scene.accept(1, '77');
@@ -504,7 +504,7 @@ it('the status page shows the faulty line of the projects file, with a mark at t
   const line = ['\t"id": "1" \u001b', '[2J"x"'] as const;
   const scene = sceneOf({ fault: { first: 'projects.json:3:2: expected ","', line } });
   expect(scene.text()).toContain(
-    String.raw`active.
+    String.raw`last good list.
   The line:
     "id": "1" \u001b[2J"x"
                     ^
@@ -661,7 +661,7 @@ it('the status page says what happened to the views of a fixed cause while anoth
   scene.accept(1);
   expect(scene.text()).toBe(`Views are arriving from 2 of 2 projects; earlier problems are fixed
 Aurora: fixed since ${at('14:00')} (origin not allowed). Still refused (rate limited): 1 in the last hour.
-  1 view was refused in the last 24 hours, most recently on ${at('14:00')} without an Origin: rate limited.
+  1 view was refused in the last 24 hours, most recently on ${at('14:00')} without an Origin header: rate limited.
   Its limit is 10 views per minute. After a full minute, the status page suggests a limit.
   1 refused view is not stored: viewlog stores no views over a project's limit.
   5 views were refused in the last 24 hours, most recently on ${at('14:00')} from ${MOVED}: origin not allowed.
