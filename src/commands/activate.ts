@@ -42,7 +42,7 @@ export const activate = defineCommand({
       reader,
       asOwner,
     });
-    const { address, isRunning } = await collectorAddress(settings);
+    const { address, isRunning } = await collectorAddress(settings, self);
     const installation = await withOwners({ ...self, address });
     const near = before === undefined ? typoOf(id, listed) : undefined;
     if (near !== undefined) {

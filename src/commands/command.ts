@@ -151,15 +151,16 @@ function selfOf(
 }
 
 /**
- * Returns the address of the running collector that uses these files; if no collector is known to
- * run, the address that the options choose. `isRunning` is `undefined` if this user isn't allowed
- * to ask.
+ * Returns the address of the running collector that holds the command's data directory or, if none
+ * does, the directory of its projects file; if no collector is known to run, the address that the
+ * options choose. `isRunning` is `undefined` if this user isn't allowed to ask.
  */
 export async function collectorAddress(
-  options: Address & { readonly data: string; readonly projects: string },
+  options: Address & { readonly projects: string },
+  { data = dirname(options.projects) }: Announced,
 ): Promise<{ readonly address: string; readonly isRunning: boolean | undefined }> {
   let isRunning: false | undefined = false;
-  for (const dir of [dirname(options.projects), options.data]) {
+  for (const dir of new Set([data, dirname(options.projects)])) {
     const holder = await askHolder(dir).catch(() => 'unknown' as const);
     const address = typeof holder === 'object' ? holder.address : undefined;
     if (address !== undefined) return { address, isRunning: true };

@@ -3,13 +3,14 @@ import { EXIT, Fatal } from '../base/exit.ts';
 import { signals } from '../base/signals.ts';
 import { echo, printable } from '../base/text.ts';
 import { systemClock } from '../base/time.ts';
+import { askHolder } from '../disk/lock.ts';
 import { systemFiles } from '../disk/ops.ts';
 import { replayFiles } from '../replay/replay.ts';
 import { ownAddress } from '../http/listener.ts';
 import { doctor } from '../installation/commands.ts';
 import { type Announced, withOwners } from '../installation/installation.ts';
 import type { Settings } from '../settings.ts';
-import { collectorAddress, defineCommand } from './command.ts';
+import { defineCommand } from './command.ts';
 
 /**
  * Sends refused views that would be accepted now to a running collector. Exit 65 if it is unknown
@@ -59,17 +60,27 @@ export const replay = defineCommand({
 /**
  * Returns the address that the options choose, or that of the collector that holds the data
  * directory. At the default address, another collector could get the views.
- * @throws {Fatal} exit 69 if no collector holds the directory.
+ * @throws {Fatal} exit 69 if no collector holds the directory, or it is unknown whether one does.
  */
 async function addressOf(
-  settings: Settings<'host' | 'port' | 'data' | 'projects'>,
+  settings: Settings<'host' | 'port' | 'data'>,
   self: Announced,
 ): Promise<string> {
   const { chosen } = self;
   if (chosen.host !== undefined || chosen.port !== undefined) return ownAddress(settings);
-  const { address, isRunning } = await collectorAddress(settings);
-  if (isRunning !== false) return address;
-  const what = `No collector writes to "${printable(settings.data, Infinity)}"`;
+  const holder = await askHolder(settings.data);
+  if (typeof holder === 'object' && holder.address !== undefined) return holder.address;
+  const dir = `"${printable(settings.data, Infinity)}"`;
+  if (typeof holder === 'string') {
+    const what =
+      holder === 'unknown'
+        ? `This user isn't allowed to ask which collector writes to ${dir}`
+        : `The process that writes to ${dir} doesn't answer`;
+    throw new Fatal(EXIT.unavailable, `${what}; give the collector's address with --to`);
+  }
   const how = `To see how to start it: ${doctor(await withOwners(self))}`;
-  throw new Fatal(EXIT.unavailable, `${what}; give its address with --to, or start it. ${how}`);
+  throw new Fatal(
+    EXIT.unavailable,
+    `No collector writes to ${dir}; give its address with --to, or start it. ${how}`,
+  );
 }

@@ -30,7 +30,7 @@ export const snippet = defineCommand({
   async run(settings, operands, { print, note, log, self }) {
     const id = operands[0]!;
     const { projects: path, campaigns } = settings;
-    const url = settings.url ?? viewUrl.read((await collectorAddress(settings)).address);
+    const url = settings.url ?? viewUrl.read((await collectorAddress(settings, self)).address);
     if (url === undefined) throw new Fatal(EXIT.usage, "Browsers can't reach --host; give --url");
     // In HTML, the script reads these marks as comments. In XHTML, they allow `&&` in the script.
     const script = `/*<![CDATA[*/${scriptOf(id, url, campaigns)}/*]]>*/`;

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
@@ -81,11 +81,31 @@ it('replay sends views only to the collector that holds the data directory', asy
   const again = ['replay', refusedPaths(data)[0]!, `--data=${data}`];
   expect(await start(again, data).ended).toMatchObject({ code: 0 });
   expect(viewlog.lines()).toHaveLength(1);
+  chmodSync(join(data, 'viewlog.lock'), 0);
+  // Root may connect to every socket.
+  const user = process.getuid?.() === 0 ? { user: { uid: 1, gid: 1 } } : {};
+  expect(await start(again, '/', user).ended).toMatchObject({
+    code: 69,
+    stderr: expect.stringContaining("This user isn't allowed to ask which collector writes to "),
+  });
   await viewlog.signal('SIGTERM');
   const { code, stderr } = await start(again, data).ended;
   expect([code, stderr]).toStrictEqual([69, expect.stringContaining('No collector writes to ')]);
   const [, doctor = 'false'] = /To see how to start it: (.*)/.exec(stderr) ?? [];
   expect(execFileSync('sh', ['-c', doctor], { encoding: 'utf8' })).toMatch(/ Start it: .* serve /);
+});
+
+it('replay asks the data directory, not that of the projects file, for the collector', async () => {
+  const [data, other] = [dataDirectory({ projects: [] }), dataDirectory({ projects: [] })];
+  const projects = `--projects=${join(other, 'projects.json')}`;
+  const viewlog = await startViewlog({ data, args: [projects] });
+  const second = await startViewlog({ data: other });
+  await viewlog.post(MINIMAL_VIEW);
+  await until(() => viewlog.refusedLines().length === 1);
+  writeFileSync(join(other, 'projects.json'), '{"projects":[{"id":"1000001"}]}');
+  const again = ['replay', refusedPaths(data)[0]!, `--data=${data}`, projects];
+  expect(await start(again, data).ended).toMatchObject({ code: 0 });
+  expect([viewlog.lines().length, second.lines().length]).toStrictEqual([1, 0]);
 });
 
 it('replay refuses a file of accepted views', async () => {
