@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import * as http from 'node:http';
-import { text } from 'node:stream/consumers';
 import { errnoOf, fetchFailure } from './exit.ts';
+import { formatSize, MiB } from './format.ts';
 
 /** An answer, or the reason why there was none, with the system's code if it has one. */
 export type Reply =
@@ -14,7 +14,12 @@ export interface RequestOptions {
   readonly body?: string;
 }
 
-/** Asks once, follows no redirect, and waits `timeoutMs` at most. Never rejects. */
+/** Another program may answer, with a body that doesn't end. */
+const ANSWER_BYTES_MAX = 16 * MiB;
+
+/**
+ * Asks once, follows no redirect, waits `timeoutMs` at most, and reads at most 16 MiB. Never rejects.
+ */
 export async function fetchOnce(
   url: string,
   request: RequestOptions = {},
@@ -37,7 +42,7 @@ async function fetchThroughProxy(
 ): Promise<Reply> {
   const response = await fetch(url, { ...request, redirect: 'manual', signal });
   const { status, headers } = response;
-  return { status, headers, body: await response.text() };
+  return { status, headers, body: await textOf(response.body ?? []) };
 }
 
 /** Uses no proxy, on any runtime. */
@@ -62,6 +67,19 @@ async function fetchDirectly(
   return {
     status: response.statusCode!,
     headers: new Headers(fields), // joins a list of values into one text
-    body: await text(response),
+    body: await textOf(response),
   };
+}
+
+async function textOf(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > ANSWER_BYTES_MAX) {
+      throw new Error(`the answer has more than ${formatSize(ANSWER_BYTES_MAX)}`);
+    }
+  }
+  return Buffer.concat(chunks).toString();
 }
