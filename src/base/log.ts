@@ -21,7 +21,8 @@ const PREFIXES: Record<Level, string> = { info: '', warn: 'warning: ', error: 'e
 export function createLog(format: LogFormat, parts = { writeLine, now: Date.now, isJournal }): Log {
   const write = (level: Level): ((message: string) => void) => {
     const fd = level === 'info' ? 1 : 2;
-    const prefix = parts.isJournal(fd) ? `<${PRIORITIES[level]}>` : PREFIXES[level];
+    const priority = parts.isJournal(fd) ? `<${PRIORITIES[level]}>` : '';
+    const prefix = priority + PREFIXES[level];
     return (message) => {
       const time = new Date(parts.now()).toISOString();
       const isText = format === 'text';

@@ -4,10 +4,10 @@ import { createLog } from '../../src/base/log.ts';
 it.each([
   ['text with words', 'text', false, ['1 begun', '2 warning: odd', '2 error: "broken"']],
   [
-    'text for the journal with priorities',
+    'text for the journal with words and priorities',
     'text',
     true,
-    ['1 <6>begun', '2 <4>odd', '2 <3>"broken"'],
+    ['1 <6>begun', '2 <4>warning: odd', '2 <3>error: "broken"'],
   ],
   [
     'JSON with a field, even for the journal',
