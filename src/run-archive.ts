@@ -28,7 +28,7 @@ export const ARCHIVE_OPTIONS = [
 ] as const;
 type ArchiveSettings = Settings<(typeof ARCHIVE_OPTIONS)[number]>;
 
-/** The longest wait between two attempts to write, or to read the stream. */
+/** The longest wait between two attempts to write or to read the stream. */
 const WAIT_MS_MAX = 1_000;
 
 /**

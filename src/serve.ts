@@ -37,7 +37,7 @@ export interface ServiceOptions {
 
 /**
  * Runs the collector until SIGTERM or SIGINT, or until the store can't go on.
- * @throws {Fatal} if it can't start, or can't write what it accepted when it stops.
+ * @throws {Fatal} if it can't start or can't write what it accepted when it stops.
  */
 export async function serve(
   settings: ServeSettings,

@@ -38,7 +38,7 @@ const LINE_END = Uint8Array.of(NEWLINE);
 
 /**
  * The view files, one of them open, and the record of their contents. Every call waits while the
- * disk is full, and throws if the process is stopped meanwhile. Calls must not overlap.
+ * disk is full. It throws if the process is stopped meanwhile. Calls must not overlap.
  */
 export class ArchiveFiles {
   readonly #options: ArchiveFilesOptions;
@@ -102,7 +102,7 @@ export class ArchiveFiles {
     await this.#save({ ...record, files: Object.fromEntries(files), shortened: all });
   }
 
-  /** Records that nothing after this message is archived, and drops all recorded sizes. */
+  /** Drops all recorded sizes and records that nothing after this message is archived. */
   async restart(stream: string, created: string, sequence: number): Promise<void> {
     // Examines the files before that: without its recorded size, a file that another program has
     // cut short would look whole.
@@ -174,7 +174,7 @@ export class ArchiveFiles {
     }
   }
 
-  /** Records that every message up to a position is in the files, or missing. */
+  /** Records that every message up to a position is in the files or missing. */
   advance(
     position: Pick<ArchiveRecord, 'sequence' | 'lastView' | 'missing'> & Partial<ArchiveRecord>,
   ): Promise<void> {
@@ -228,7 +228,7 @@ export class ArchiveFiles {
     let count = [...this.#days.values()].reduce((sum, one) => sum + one.ids.size, 0);
     for await (const id of idsIn(this.writer, start, end)) {
       ids.add(id);
-      // The message with this id may have been recorded already, and may come again.
+      // The message with this id may have been recorded already and may come again.
       this.#recent.add(id);
       if (++count > idsMax) throw tooMany(fileNameOf('views', day), idsMax);
     }
@@ -237,7 +237,7 @@ export class ArchiveFiles {
   async #save(record: ArchiveRecord): Promise<void> {
     const { dir, files } = this.#options;
     const path = archiveRecordOf(dir);
-    // If the record can't be replaced, the old record remains, and is still true.
+    // If the record can't be replaced, the old record remains and is still true.
     const replace = (): Promise<void> => replaceFile(files, path, `${JSON.stringify(record)}\n`);
     await this.writer.repeat(path, replace);
     this.record = record;

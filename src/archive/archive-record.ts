@@ -12,7 +12,7 @@ const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const RECORD = v.strictObject({
   stream: v.string(),
   created: v.string(),
-  /** Every message up to this one is in the view files, and synced. */
+  /** Every message up to this one is in the view files and synced. */
   sequence: whole,
   /** The last view that was read. Later messages up to `sequence` were missing or not views. */
   lastView: v.optional(v.object({ sequence: whole, id: v.string() })),
@@ -21,7 +21,7 @@ const RECORD = v.strictObject({
    * `sequence`; lines after it may belong to later messages.
    */
   files: v.record(v.string(), whole),
-  /** Runs of messages that the archive read as missing, and asks the leader for again. */
+  /** Runs of messages that the archive read as missing and asks the leader for again. */
   missing: v.array(v.tuple([whole, whole])),
   /** Files that another program has cut short, until their days are restored. */
   shortened: v.array(v.string()),
@@ -81,7 +81,7 @@ export async function readRecord(files: FileOps, dir: string): Promise<ArchiveRe
   throw new Fatal(
     EXIT.badData,
     `"${path}" isn't an archive's record: ${place === null ? '' : `${place}: `}` +
-      `${printable(issue.message)}; restore it, or move it away: the archive then reads the ` +
+      `${printable(issue.message)}; restore it or move it away: the archive then reads the ` +
       'stream from its start and skips views that are in the files',
   );
 }

@@ -1,9 +1,9 @@
 // Turns the messages of a stream into view files, each view once, by its id.
 //
 // A batch of messages is appended to the files of its days, and the files are synced. Then the
-// record is replaced: the position in the stream, and the size of each file. A process that dies in
+// record is replaced: the position in the stream and the size of each file. A process that dies in
 // between leaves lines after the recorded sizes. The next process continues from the recorded
-// position, and skips messages that have the id of one of those lines.
+// position and skips messages that have the id of one of those lines.
 //
 // The record is checked against the stream before any message is read: at the start, and whenever
 // the connection was lost or the servers have lost the reader. If record and stream don't
@@ -84,7 +84,7 @@ export class Archive {
     this.#log = new ArchiveLog(options.log, options.source.name);
   }
 
-  /** Every message up to this one is in the files, and synced. */
+  /** Every message up to this one is in the files and synced. */
   get sequence(): number {
     return this.#files.record?.sequence ?? 0;
   }
@@ -137,7 +137,7 @@ export class Archive {
     await writer.close();
   }
 
-  /** Repeats `attempt` until it returns true, or the process is stopped. */
+  /** Repeats `attempt` until it returns true or the process is stopped. */
   async #repeat(attempt: () => Promise<boolean>): Promise<void> {
     const { stop, waitMsMax } = this.#options;
     for (;;) {
@@ -200,7 +200,7 @@ export class Archive {
     this.#positionBefore = isSame ? Math.max(this.#positionBefore, record.sequence) : 0;
     if (mismatch !== undefined) {
       log.error(
-        `${mismatch}; reading stream "${source.name}" from its first message, and skipping views ` +
+        `${mismatch}; reading stream "${source.name}" from its first message and skipping views ` +
           'that are in the files',
       );
     }
@@ -270,7 +270,7 @@ export class Archive {
   }
 
   /**
-   * Asks the leader for the messages that were read as missing, and archives those that it has.
+   * Asks the leader for the messages that were read as missing and archives those that it has.
    * @returns whether reading can go on; if not, the stream must be checked again.
    */
   async #audit(): Promise<boolean> {

@@ -7,7 +7,7 @@ import { VIEWS } from '../jetstream/inspect.ts';
 import { cannotUse, findStream, managerOf } from '../jetstream/stream.ts';
 import type { StreamEnds, StreamMessage, StreamSource } from './stream-source.ts';
 
-/** The bytes of messages per batch. Larger batches take more memory, and are hardly faster. */
+/** The bytes of messages per batch. Larger batches take more memory but are hardly faster. */
 const BATCH_BYTES = 2 * MiB;
 const FETCH_FIRST = 20;
 const FETCH_MAX = 2_000;

@@ -21,7 +21,7 @@ const CHECK_MS = 1_000;
 const LOW: Blocked = { reason: 'too little free disk space', message: '' };
 
 /**
- * Writes whole lines to the files of their days. Every call waits while the disk is full, and
+ * Writes whole lines to the files of their days. Every call waits while the disk is full. It
  * throws if the process is stopped meanwhile. Calls must not overlap.
  */
 export class PatientWriter extends DayWriter {
@@ -31,7 +31,7 @@ export class PatientWriter extends DayWriter {
   #checkedMs = 0;
   /** The day whose file was opened last. */
   day = '';
-  /** The reason for waiting now: a full disk, or a file that can't be opened. */
+  /** The reason for waiting now: a full disk or a file that can't be opened. */
   blocked: Blocked | undefined;
 
   /** @param checkFile called in each check, before a moved file is opened again. */
@@ -42,7 +42,7 @@ export class PatientWriter extends DayWriter {
     this.space = new FreeSpace({ ...options, effect: 'archiving waits' });
   }
 
-  /** Checks free space, and opens the file again if another program has moved or emptied it. */
+  /** Checks free space and opens the file again if another program has moved or emptied it. */
   async check(): Promise<void> {
     this.#checkedMs = performance.now();
     await this.space.poll();
@@ -71,9 +71,9 @@ export class PatientWriter extends DayWriter {
   }
 
   /**
-   * Repeats an attempt for as long as a full disk, or a file that can't be opened, blocks it.
+   * Repeats an attempt for as long as a full disk or a file that can't be opened blocks it.
    * @param path the file that is read or written, for the log.
-   * @param attempt may resolve to what blocks it, or throw; a Fatal isn't retried.
+   * @param attempt may resolve to what blocks it or throw; a Fatal isn't retried.
    * @throws if the attempt is blocked and the process is stopped.
    */
   async repeat(path: string, attempt: () => Promise<Blocked | void>): Promise<void> {

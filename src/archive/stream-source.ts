@@ -35,7 +35,7 @@ export interface StreamSource {
   /**
    * Yields the messages after `after` in the stream's order, as they come, and an empty list when
    * no message has come for a while. Any replica may send them, and a replica that is behind may
-   * leave some out. Ends, or throws, as soon as the connection is lost or the servers have lost the
+   * leave some out. Ends or throws as soon as the connection is lost or the servers have lost the
    * reader: the servers may have lost messages, so check the stream before reading on.
    */
   read(after: number): AsyncIterable<readonly StreamMessage[]>;

@@ -33,14 +33,14 @@ export function errnoOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-const OCCUPIED = 'move that file away, or choose another --data';
+const OCCUPIED = 'move that file away or choose another --data';
 const WRITE_ADVICE: Readonly<Record<string, string>> = {
-  EROFS: 'mount the file system read-write, or choose another --data',
+  EROFS: 'mount the file system read-write or choose another --data',
   EISDIR: 'move that directory away',
   EEXIST: OCCUPIED,
   ENOTDIR: OCCUPIED,
   ENOSPC: 'make space on the disk; if df -i shows no free inodes, delete files',
-  EDQUOT: 'delete files, or raise the quota',
+  EDQUOT: 'delete files or raise the quota',
   EFBIG: 'raise the file size limit (ulimit -f, or LimitFSIZE= in a unit)',
 };
 
@@ -71,6 +71,6 @@ export function errorText(error: unknown): string {
 export function fetchFailure(error: unknown): string {
   const { cause = error } = error as { cause?: unknown };
   if (errnoOf(cause) === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'the server speaks http, not https';
-  // For a name with several addresses, the error has a code, and one reason per address.
+  // For a name with several addresses, the error has a code and one reason per address.
   return printable(errorText(cause) || (errnoOf(cause) ?? errorText(error)));
 }

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { errnoOf, EXIT, Fatal, errorText } from './exit.ts';
 
 // Commands print through these functions, not through `console` or `process.stdout`: those hide a
-// full disk, and on Node end with a stack trace once a pipe's reader is gone.
+// full disk and, on Node, end with a stack trace once a pipe's reader is gone.
 
 /** The reader of the output is gone. The command ends without a message. */
 export class OutputClosed extends Error {
@@ -40,7 +40,7 @@ export function writeLine(fd: 1 | 2, line: string): void {
 }
 
 /**
- * Replaces the text of a file, or writes to a device or pipe at the path.
+ * Replaces the text of a file or writes to a device or pipe at the path.
  * @param onStdout the option that prints the text instead.
  * @throws {Fatal} exit 73 if it can't be created or opened, 74 if it can't be written.
  * @throws {OutputClosed}
@@ -51,7 +51,7 @@ export function writeFile(path: string, text: string, onStdout: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall !== 'open') throw notWritten(`"${path}"`, error);
     // The shell may run as another user than the command: `sudo -u viewlog viewlog … > FILE`.
-    const fix = `choose a directory of yours, or let your shell write it: ${onStdout} > FILE`;
+    const fix = `choose a directory of yours or let your shell write it: ${onStdout} > FILE`;
     const causes: Readonly<Record<string, string>> = {
       EACCES: `this user isn't allowed to write there; ${fix}`,
       EISDIR: 'it is a directory; give the name of a file',

@@ -1,4 +1,4 @@
-/** Remembers at least the last `count` ids, and at most twice as many. */
+/** Remembers at least the last `count` ids and at most twice as many. */
 export class RecentIds {
   readonly #count: number;
   #newer = new Set<string>();

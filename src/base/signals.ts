@@ -5,7 +5,7 @@ type Signal = (typeof SIGNALS)[number];
 
 /**
  * The signals of a service. After `install`, none of them ends the process, except a second SIGTERM
- * or SIGINT, which ends it immediately. If nothing can act on a signal yet, it is remembered, and
+ * or SIGINT, which ends it immediately. If nothing can act on a signal yet, it is remembered and
  * acted on as soon as possible.
  */
 class Signals {

@@ -27,7 +27,7 @@ const unsupported = (found: string): Refusal =>
 /** Returns the refusal of a request whose body of at most `bytesMax` bytes couldn't be read. */
 export function unreadBody(fault: BodyFault, request: Exchange, bytesMax: number): Refusal {
   if (fault === 'too-large') {
-    // A body without a length, or with a wrong one, isn't read to its end.
+    // A body without a length or with a wrong one isn't read to its end.
     const declared = Number(request.header('content-length'));
     return tooLarge(declared > bytesMax ? declared : undefined, bytesMax);
   }

@@ -11,7 +11,7 @@ import { type DirectoryOptions, type FileOps, ifPresent } from './ops.ts';
 
 /** The outcome of writing some lines. */
 export interface Written {
-  /** Bytes of whole lines that are in the file, and as durable as promised. */
+  /** Bytes of whole lines that are in the file and as durable as promised. */
   readonly lineBytes: number;
   /** The reason why the rest isn't written. */
   readonly blocked?: Blocked;
@@ -56,7 +56,7 @@ export const NOTHING = new Uint8Array(0);
 /**
  * Calls must not overlap. Every method may throw a Fatal with exit 74: a sync failed, or a write
  * failed in a way that says nothing about the contents of the file (EIO). The process must then
- * end; the next start finds out what is in the file, and seals it.
+ * end; the next start finds out what is in the file and seals it.
  */
 export class DayWriter {
   readonly #options: DayWriterOptions;
@@ -78,7 +78,7 @@ export class DayWriter {
     return this.#file?.path;
   }
 
-  /** The open file, or the directory, for a message. */
+  /** The open file or the directory, for a message. */
   get where(): string {
     return this.path ?? this.#options.dir;
   }
@@ -176,7 +176,7 @@ export class DayWriter {
       ({ lineBytes, owed: file.owed } = splitAt(lines, outcome.written));
     }
     const blocked = error === undefined ? undefined : blockedBy(error, file.path);
-    // Syncs after an error too: the lines before the error are in the file, and are acknowledged.
+    // Syncs after an error too: the lines before the error are in the file and are acknowledged.
     const mustSync = this.#options.durability === 'disk' && !file.isDsync && file.size > before;
     if (mustSync) await synced(file.path, this.#options.files.fdatasync(file.fd));
     this.syncSeconds += (performance.now() - begunMs) / 1000;
@@ -201,7 +201,7 @@ export class DayWriter {
     const outcome = await writeAll(files, file.fd, bytes, async (cause, written) => {
       if (!file.isDsync) return;
       const found = await files.fstat(file.fd).catch(() => undefined);
-      // The sync failed if all bytes are in the file, or if their number is unknown.
+      // The sync failed if all bytes are in the file or if their number is unknown.
       if ((found?.size ?? Infinity) > file.size + written) throw cannotSync(file.path, cause);
     });
     file.size += outcome.written;
@@ -249,8 +249,8 @@ export class DayWriter {
   }
 
   /**
-   * Opens the day's file, or creates it, and syncs the lines of earlier processes.
-   * @throws {Fatal} exit 74 if a sync fails; else the reason, or the system's error.
+   * Opens or creates the day's file and syncs the lines of earlier processes.
+   * @throws {Fatal} exit 74 if a sync fails; else the reason or the system's error.
    */
   async #open(day: string): Promise<void> {
     const { dir, durability, files } = this.#options;
@@ -264,7 +264,7 @@ export class DayWriter {
     const fd = await files.open(path, isDsync ? 'ad' : 'a', 0o640);
     try {
       // A service's umask is often 077, and then the shipper's group couldn't read the file. A
-      // file system without modes refuses chmod, and has rules of its own.
+      // file system without modes refuses chmod and has rules of its own.
       if (found === undefined) await files.chmod(path, 0o640).catch(() => {});
       const there = await files.fstat(fd);
       // Another program may have replaced the file since it was checked.

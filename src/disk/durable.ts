@@ -9,7 +9,7 @@ const BUSY_MAX = 100;
 /**
  * Writes all of `bytes`. Short writes are ordinary, and EINTR and EAGAIN are retried. A file system
  * that accepts no bytes counts as full.
- * @param onError gets an error, and the number of bytes written before it. It may throw.
+ * @param onError gets an error and the number of bytes written before it. It may throw.
  */
 export async function writeAll(
   files: FileOps,

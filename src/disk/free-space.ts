@@ -14,7 +14,7 @@ export class FreeSpace {
   readonly #options: FreeSpaceOptions;
   /** `undefined` if the runtime or the file system doesn't report it. */
   bytes: number | undefined;
-  /** Becomes true below the minimum, and false again at 9/8 of it. */
+  /** Becomes true below the minimum and false again at 9/8 of it. */
   isLow = false;
   #isLogged = false;
 

@@ -19,7 +19,7 @@ const NONE: ReadonlySet<number> = new Set();
 
 /**
  * Yields the lines of a file, of an unpacked `.gz` file, or of stdin (`-`).
- * @param encoding `latin1` gives one character per byte, and is twice as fast as UTF-8.
+ * @param encoding `latin1` gives one character per byte and is twice as fast as UTF-8.
  * @throws {Fatal} exit 74 if the file can't be read, 65 if it can't be unpacked or has a line that
  *   is far too long.
  */
@@ -56,11 +56,11 @@ function blockOf(bytes: Buffer, encoding: BufferEncoding) {
     /** All lines, each with its newline. */
     text,
     // Not a getter: V8 frees objects with getters late, so that reading took twice the time.
-    /** Without their newlines, and without an unended last line: it may still be written. */
+    /** Without their newlines and without an unended last line: it may still be written. */
     lines: () => text.split('\n').slice(0, -1),
     /** Indices in `lines` of lines that aren't UTF-8. */
     damaged: isUtf8(bytes) ? NONE : damagedIn(bytes),
-    /** Includes the newlines, and a last line without a newline. */
+    /** Includes the newlines and a last line without a newline. */
     bytes: bytes.length,
     /** True: there is a last line without a newline. */
     isUnended: bytes[bytes.length - 1] !== NEWLINE,

@@ -1,4 +1,4 @@
-// The socket of a lock. The process that listens on the socket holds the lock, and answers each
+// The socket of a lock. The process that listens on the socket holds the lock and answers each
 // connection with one line of JSON that identifies the process. The kernel refuses connections once
 // the process is gone.
 import { randomBytes } from 'node:crypto';
@@ -97,13 +97,13 @@ export async function askLock(lock: string): Promise<HolderReply> {
       if (errno === 'ECONNREFUSED' || errno === 'ENOENT') return undefined;
       if (errno === undefined || errno === 'EACCES' || errno === 'EPERM') throw error;
     }
-    // A process that is being killed hangs up without an answer, and is gone in a moment.
+    // A process that is being killed hangs up without an answer and is gone in a moment.
     await sleep(HANG_UP_POLL_MS);
   } while (performance.now() < endMs);
   return 'unresponsive';
 }
 
-/** Reads a bounded text, because the other process may be another user's, and send any amount. */
+/** Reads a bounded text, because the other process may be another user's and send any amount. */
 async function boundedText(connection: net.Socket): Promise<string> {
   const parts: Buffer[] = [];
   let bytes = 0;

@@ -1,15 +1,15 @@
 // One writer per data directory, by a Unix socket in it (`lock-socket.ts`). The socket works on
-// Node, Deno and Bun alike, and needs no permission beyond the directory.
+// Node, Deno and Bun alike and needs no permission beyond the directory.
 //
 // A starter
 // 1. connects to the lock. Anything but "refused" or "no such file" means that a process holds it.
-// 2. listens on a draft beside the lock, and renames the draft to the lock.
-// 3. waits, and checks that the lock is still its own. Only then does the starter hold the lock,
-//    and may open, seal or write files.
+// 2. listens on a draft beside the lock and renames the draft to the lock.
+// 3. waits and checks that the lock is still its own. Only then does the starter hold the lock. It
+//    may now open, seal or write files.
 //
 // If two start together, the last to rename wins: the other starter checks after 150 ms. A starter
 // that takes more than 100 ms from step 1 to its rename waits longer, because it may have replaced
-// a holder. A holder checks every 0.8 s, and ends if another process has the lock.
+// a holder. A holder checks every 0.8 s and ends if another process has the lock.
 //
 // viewlog never unlinks a lock. An operator might, so the holder of a missing lock creates it
 // again, and a starter that finds files but no lock gives the holder time to do so.
@@ -97,7 +97,7 @@ export const askHolder = async (dir: string): Promise<HolderReply | 'unknown'> =
 
 /**
  * Returns a path of the lock that is short enough for a socket. Node 20 would cut off a longer path
- * without an error, and listen at another path.
+ * without an error and listen at another path.
  * @throws {Fatal} exit 73 if neither the path nor the one from the working directory is short
  *   enough.
  */
@@ -109,7 +109,7 @@ function lockPath(dir: string, name: string): string {
   throw new Fatal(
     EXIT.cannotCreate,
     `Can't lock "${dir}": its lock is a socket, whose path can have only ${PATH_BYTES_MAX} bytes; ` +
-      'start viewlog in that directory, or choose a shorter path',
+      'start viewlog in that directory or choose a shorter path',
   );
 }
 
@@ -138,13 +138,13 @@ export class Lock {
   }
 
   /**
-   * Takes the lock, and checks it from then on.
+   * Takes the lock and checks it from then on.
    * @throws {Fatal} as `acquireLock`.
    */
   async acquire(): Promise<void> {
     this.#directory = await stat(this.#dir);
     const isMissing = (await ifPresent(lstat(this.#path))) === undefined;
-    // If there are files, their writer may be alive, and about to restore its lock.
+    // If there are files, their writer may be alive and about to restore its lock.
     if (isMissing && (await daysIn(systemFiles, this.#dir, 'views')).length > 0) {
       await sleep(NOTICED_MS);
     }
@@ -158,8 +158,8 @@ export class Lock {
   }
 
   /**
-   * Makes the addresses of this process, and of its status server, known to processes that ask the
-   * lock, and to a doctor that finds no process.
+   * Makes the addresses of this process and of its status server known to processes that ask the
+   * lock and to a doctor that finds no process.
    */
   announce({ address, status }: Pick<Announced, 'address' | 'status'>): void {
     Object.assign(this.#self, { address, status });
@@ -174,7 +174,7 @@ export class Lock {
     await this.#socket.close();
   }
 
-  /** Returns false if another starter was faster, or if another program removed the draft. */
+  /** Returns false if another starter was faster or if another program removed the draft. */
   async #tryToAcquire(): Promise<boolean> {
     const { onStep = async () => {} } = this.#options;
     const begunMs = performance.now();
@@ -266,6 +266,6 @@ export class Lock {
     // Root may have asked a process of another user.
     const who = printable(parts.filter(Boolean).join(', '));
     const end = await killCommand(holder, this.#path);
-    return `${where}: ${who}${wantedAt}; ${wait}, or end it${end === undefined ? '' : `: ${end}`}`;
+    return `${where}: ${who}${wantedAt}; ${wait} or end it${end === undefined ? '' : `: ${end}`}`;
   }
 }

@@ -116,7 +116,7 @@ export function spaceIn({ type, blocks, bfree, bavail, bsize, frsize, files, ffr
     freeBytes: bavail * blockBytes,
     /** The bytes that users could write if the file system were empty. */
     sizeBytes: (blocks - (bfree - bavail)) * blockBytes,
-    /** False: no file can be created. Some file systems have no limit, and report 0 of 0. */
+    /** False: no file can be created. Some file systems have no limit and report 0 of 0. */
     hasInodes: ffree > 0 || files === 0,
   };
 }

@@ -14,7 +14,7 @@ export interface RetentionOptions extends DirectoryOptions {
   readonly keepDays: KeepDays;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Returns whether this process has the day's file open, or may still write to it. */
+  /** Returns whether this process has the day's file open or may still write to it. */
   readonly isInUse: (kind: FileKind, day: string) => boolean;
   /** Returns whether this process may remove files now. */
   readonly isLocked: () => boolean;

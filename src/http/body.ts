@@ -44,7 +44,7 @@ export class Body {
     return this.#buffer.subarray(0, this.#bytes);
   }
 
-  /** Makes the buffer large enough for `bytes`, and charges the budget for all of it. */
+  /** Makes the buffer large enough for `bytes` and charges the budget for all of it. */
   #grow(bytes: number): boolean {
     const capacity = Math.min(this.#bytesMax, Math.max(bytes, 2 * this.#buffer.length));
     if (!this.#reservation.tryReserve(capacity - this.#buffer.length)) return false;

@@ -26,13 +26,13 @@ export function listenOnBun(bun: Bun, { host, port, handler, budget }: ListenOpt
   const server = bun.serve({
     hostname: host,
     port,
-    // By default a second process on Bun may listen on the same port, and get some of the views.
+    // By default a second process on Bun may listen on the same port and get some of the views.
     reusePort: false,
     fetch: answer,
     error: onServerError,
     development: false,
     idleTimeout: LIMITS.idleTimeoutMs / 1000,
-    // The collector itself refuses bodies that are too large, and says why.
+    // The collector itself refuses bodies that are too large and says why.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
   });
   const address = { host, port: server.port };
@@ -49,7 +49,7 @@ export function listenOnBun(bun: Bun, { host, port, handler, budget }: ListenOpt
 }
 
 /**
- * The last 201's headers, and Bun's form of them: converting them again costs 2% of a view's CPU.
+ * The last 201's headers and Bun's form of them: converting them again costs 2% of a view's CPU.
  */
 let last = { headers: {} as Answer['headers'], made: new Headers() };
 

@@ -23,7 +23,7 @@ export interface FetchRuntime {
 
 /**
  * Makes the handler of a server that speaks the Fetch API.
- * @returns the handler, and the bodies that it is reading.
+ * @returns the handler and the bodies that it is reading.
  */
 export function fetchHandler(
   handler: Handler,
@@ -58,7 +58,7 @@ export function fetchHandler(
 const hasBody = ({ headers, body }: Request): boolean =>
   body !== null && (headers.has('content-length') || headers.has('transfer-encoding'));
 
-/** @param text the answer's body, or a stream of it. */
+/** @param text the answer's body or a stream of it. */
 export function responseOf(
   { status, headers, body }: Answer,
   { isRead }: FetchExchange,

@@ -42,13 +42,13 @@ const FIRST_FD = 3;
  * Returns the descriptor of the listening socket that a service manager passed to this process
  * (`LISTEN_FDS`, `LISTEN_PID`), or `undefined` if there is none or `LISTEN_PID` names another process.
  * @param canUse whether this runtime can listen on a descriptor.
- * @throws {Fatal} exit 78 if it isn't exactly one socket, or if the runtime can't use it.
+ * @throws {Fatal} exit 78 if it isn't exactly one socket or if the runtime can't use it.
  */
 export function passedSocket(env: ReadEnv, pid: number, canUse: boolean): number | undefined {
   const count = env('LISTEN_FDS');
   if (count === undefined || Number(env('LISTEN_PID')) !== pid) return undefined;
   if (!canUse)
-    throw unusable("this runtime doesn't support it. Run viewlog on Node, or without the socket");
+    throw unusable("this runtime doesn't support it. Run viewlog on Node or without the socket");
   if (count !== '1') throw unusable(`LISTEN_FDS is ${count}. Pass exactly one socket`);
   return FIRST_FD;
 }

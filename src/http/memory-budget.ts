@@ -14,7 +14,7 @@ export class MemoryBudget {
     this.bytesMax = bytesMax;
   }
 
-  /** Reserves `bytes` more. Returns false, and reserves nothing, if that exceeds the budget. */
+  /** Reserves `bytes` more. Returns false and reserves nothing if that exceeds the budget. */
   tryReserve(bytes: number): boolean {
     if (this.bytes + bytes > this.bytesMax) return false;
     this.bytes += bytes;

@@ -32,8 +32,8 @@ export type StateLimits = Readonly<Record<State, number>>;
 /**
  * One connection of Node's server, from its start to its end: its state and its requests.
  *
- * Node's own server reads on, and holds every request until those before it are answered. This
- * class bounds what a client can pipeline, and ends bodies and connections that take too long. A
+ * Node's own server reads on and holds every request until those before it are answered. This
+ * class bounds what a client can pipeline and ends bodies and connections that take too long. A
  * timer for each connection would cost 3% of the speed, so the server sweeps all of them.
  */
 export class NodeConnection {
@@ -44,7 +44,7 @@ export class NodeConnection {
   /** The pending requests that aren't started yet. */
   readonly #waiting: NodeExchange[] = [];
   #isPaused = false;
-  /** The state at the last sweep, and the sweeps since it began. */
+  /** The state at the last sweep and the sweeps since it began. */
   #swept: State = 'silent';
   #sweeps = 0;
 
@@ -66,7 +66,7 @@ export class NodeConnection {
     return this.#pending.length === 0;
   }
 
-  /** Starts the request immediately, or after others of this connection. */
+  /** Starts the request immediately or after others of this connection. */
   enqueue(request: NodeExchange): void {
     this.#pending.push(request);
     this.#sweeps = 0;

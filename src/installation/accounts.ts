@@ -70,7 +70,7 @@ export function isService({ uid }: Pick<Owner, 'uid'>, users = entriesOf('/etc/p
 /** Returns the user's name; `#4711` if this machine has no name for the id. */
 export const userName = (uid: number): string => (uid === 0 ? 'root' : nameIn('/etc/passwd', uid));
 
-/** Returns the group's name, or `#4712`. */
+/** Returns the group's name or `#4712`. */
 export const groupName = (gid: number): string => nameIn('/etc/group', gid);
 
 function nameIn(list: string, id: number): string {

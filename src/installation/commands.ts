@@ -1,7 +1,7 @@
 // Builds every command that viewlog prints. A person pastes it into a shell, in any directory, as root
 // or as a user who may use `sudo`. So each command names viewlog by its path, has every option that
-// it needs, and runs as the account that owns the file that it writes. Every text that a person chose, or
-// another process answered, is quoted.
+// it needs, and runs as the account that owns the file that it writes. Every text that a person chose
+// or another process answered is quoted.
 import * as fs from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
@@ -54,7 +54,7 @@ function asUser(owner: Owner, hasSudo: boolean | undefined, command: string): st
   return sudo === '' ? `runuser -u ${name} -- ${command}` : `${sudo}-u ${name} ${command}`;
 }
 
-/** Returns a system command that only root may run, or that shows everything only to root. */
+/** Returns a system command that only root may run or that shows everything only to root. */
 export const asRoot = (command: string, hasSudo = isInstalled('sudo')): string =>
   asUser(ROOT, hasSudo, command);
 
@@ -80,12 +80,12 @@ export function runAs(owner: Owner, of: Program, command: string, variable?: str
 
 type Program = Pick<Installation, 'program'>;
 
-/** Returns why an account can't use one of these files, and what to do, if it can't. */
+/** Returns why the account can't use one of these files and what to do; `undefined` if it can. */
 export function unreachable(owner: Owner, words: readonly string[]): string | undefined {
   for (const path of words) {
     const closed = path.startsWith('/') ? closedTo(owner, path) : undefined;
     if (closed === undefined) continue;
-    const fix = 'open that directory, or move the file, for instance to /usr/local/bin or /var/lib';
+    const fix = 'open that directory or move the file, for instance to /usr/local/bin or /var/lib';
     return `${owner.name} can't enter "${closed}", where "${path}" is; ${fix}`;
   }
   return undefined;
@@ -182,7 +182,7 @@ export function replay(of: Installation, project: string, names: readonly string
 export const explain = (of: Installation, body: string): string =>
   `printf %s ${shellQuoted(body)} | ${reading(of, ['explain'], picked(of, ['max-view']))}`;
 
-/** Returns a command that checks view files, or those of a directory, as their owner. */
+/** Returns a command that checks view files or those of a directory as their owner. */
 export async function verify(operands: readonly string[]): Promise<string> {
   const paths = operands.map((path) => (path === '-' ? path : absolute(path)));
   const of = { program: programWords(paths, []), hasSudo: isInstalled('sudo') };
@@ -207,7 +207,7 @@ export function create({ data = '', owners, hasSudo }: Installation): string {
 }
 
 /**
- * Returns a command that gives the data directory, and everything in it, to the account that runs
+ * Returns a command that gives the data directory and everything in it to the account that runs
  * viewlog.
  * @param gid the group, by default the account's own.
  */
@@ -235,7 +235,7 @@ export function remove(of: Installation, names: readonly string[]): string {
 }
 
 /**
- * Returns a command that lets viewlog's account read files, or read and write them: by the mode if
+ * Returns a command that lets viewlog's account read files or read and write them: by the mode if
  * it owns the files, otherwise by the group, because the reason for another owner is unknown.
  * @param owner the owner of all of them.
  */
@@ -270,7 +270,7 @@ function lockOwner(dir: string): Owner | undefined {
   return stats?.uid ? ownerIn(stats) : undefined;
 }
 
-/** How to let an account use a file: in words, and with a command if that is known. */
+/** How to let an account use a file: in words and with a command if that is known. */
 export interface AccessFix {
   readonly words: string;
   readonly command?: string;
@@ -345,7 +345,8 @@ export const freePort = (port: number | undefined, hasSudo = isInstalled('sudo')
 
 /**
  * Returns a command that ends the process that answered at a lock, as its own user. `undefined` if
- * it isn't a process of the lock's owner that runs this program: it may be in a container, or lie.
+ * it isn't a process of the lock's owner that runs this program: the process may be in a container,
+ * or its answer may be false.
  */
 export async function killCommand(
   { pid, program }: Pick<Installation, 'pid' | 'program'>,

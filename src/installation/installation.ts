@@ -25,7 +25,7 @@ export interface Installation {
   readonly program: readonly string[];
   /** The systemd unit that started the process, if one did: `viewlog.service`. */
   readonly unit?: string | undefined;
-  /** The data directory, absolute; `undefined` if views go to a stream, or if it is unknown. */
+  /** The data directory, absolute; `undefined` if views go to a stream or if it is unknown. */
   readonly data?: string | undefined;
   /** The projects file, absolute. An archive has none. */
   readonly projects?: string | undefined;
@@ -57,7 +57,7 @@ export interface Owners {
   readonly editor?: Owner | undefined;
 }
 
-/** The lock's answer, and `/status.json`: an installation without what `stat` returns. */
+/** The lock's answer and `/status.json`: an installation without what `stat` returns. */
 export type Announced = Omit<Installation, 'owners' | 'hasSudo'>;
 
 /** Returns the projects file, unless it is the data directory's own. */
@@ -226,7 +226,7 @@ export function readAnnounced(text: string): Announced | undefined {
   return success ? output : undefined;
 }
 
-/** Options whose values show where secrets are, or may show it. */
+/** Options whose values show where secrets are or may show it. */
 const PRIVATE = new Set(['store', 'from', 'nats-creds', 'status-token-file']);
 
 /** Returns an installation as `/status.json` contains it. */

@@ -76,7 +76,7 @@ function cannotConnect(error: unknown, { address, credsFile }: ConnectOptions, n
   const reason = errorText(error);
   if (error instanceof AuthorizationError || error instanceof UserAuthenticationExpiredError) {
     const hasLogin = credsFile !== undefined || address.login !== undefined;
-    const todo = hasLogin ? 'check the credentials' : 'give --nats-creds, or user:password@HOST';
+    const todo = hasLogin ? 'check the credentials' : 'give --nats-creds or user:password@HOST';
     return new Fatal(EXIT.badConfiguration, `Can't log in to ${cluster}: ${reason}; ${todo}`);
   }
   const isDistrusted = /self[- ]signed|unable to (verify|get)/i.test(reason);
@@ -133,7 +133,7 @@ export class Cluster {
     void this.#watch();
   }
 
-  /** The version of the server at the other end, or of the last one; empty if it is unknown. */
+  /** The version of the server at the other end or of the last one; empty if it is unknown. */
   get version(): string {
     return this.connection.info?.version ?? '';
   }

@@ -91,7 +91,7 @@ export class Publisher {
     });
   }
 
-  /** Sends queued messages, and answers every waiting caller. */
+  /** Sends queued messages and answers every waiting caller. */
   close(): void {
     this.#endSweep();
     this.#send();

@@ -1,12 +1,12 @@
 import type { Failure } from './publisher.ts';
 
-// Tracks whether a stream accepts views: a state, and the effect of each event on it. `StreamWatch`
+// Tracks whether a stream accepts views: a state and the effect of each event on it. `StreamWatch`
 // delivers the events.
 
 /** Times are monotonic, in milliseconds. */
 export interface HealthState {
   readonly isConnected: boolean;
-  /** When the stream last acknowledged a view, and when it last answered anything. */
+  /** When the stream last acknowledged a view and when it last answered anything. */
   readonly acknowledgedMs: number;
   readonly answeredMs: number;
   /** Why no view is published now, although there may be a connection. */
@@ -43,7 +43,7 @@ export type HealthEvent =
   | { readonly type: 'probed'; readonly askedMs: number };
 
 /**
- * After this long without an acknowledgement, or without an answer, views are refused immediately.
+ * After this long without an acknowledgement or without an answer, views are refused immediately.
  */
 const SILENCE_MAX_MS = 5_000;
 /** The next view is tried after this time. */

@@ -75,7 +75,7 @@ export class StreamWatch {
     this.#receive({ type: 'failed', failure });
   }
 
-  /** Asks for the stream's state. Call it every second, and when the connection changes. */
+  /** Asks for the stream's state. Call it every second and when the connection changes. */
   async check(): Promise<void> {
     const { cluster, stream } = this.#options;
     const isConnected = cluster.server !== undefined;
@@ -119,7 +119,7 @@ export class StreamWatch {
     this.#receive({ type: 'inspected', askedMs, fault, hasRoom });
   }
 
-  /** Logs when views begin to be refused, and when they are accepted again. */
+  /** Logs when views begin to be refused and when they are accepted again. */
   #receive(event: HealthEvent): void {
     const { log, stream } = this.#options;
     const before = this.#health.fault;

@@ -47,7 +47,7 @@ export interface PrepareOptions {
 type Config = Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>;
 
 /**
- * Finds the stream, or creates it in files, with `config`. A cluster that doesn't answer yet is
+ * Finds the stream or creates it in files, with `config`. A cluster that doesn't answer yet is
  * asked again for a while.
  * @throws {Fatal} exit 69 if it doesn't answer, 78 if it refuses.
  */

@@ -15,7 +15,7 @@ export interface Change {
 }
 
 /**
- * Returns the project after the change, and active.
+ * Returns the project, changed and active.
  * @param before `undefined` if it isn't listed.
  * @throws {Fatal} exit 64 if no origin would be left, because then every site could send.
  */

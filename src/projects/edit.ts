@@ -20,9 +20,9 @@ const FILE_MODE = 0o640;
 
 interface Edit {
   readonly path: string;
-  /** The project to change, or to add at the end of the list. */
+  /** The project to change or to add at the end of the list. */
   readonly id: string;
-  /** Gets the listed project, and returns the changed one. */
+  /** Gets the listed project and returns the changed one. */
   readonly change: (before: ProjectEntry | undefined) => ProjectEntry;
   /** `undefined` leaves it unchanged. */
   readonly operator?: string | undefined;
@@ -93,7 +93,7 @@ function openDraft(path: string): number {
     return fs.openSync(path, 'wx', FILE_MODE);
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') throw error;
-    const what = `"${printable(path, Infinity)}" exists: another edit is running, or was killed`;
+    const what = `"${printable(path, Infinity)}" exists: another edit is running or was killed`;
     throw new Error(`${what}; if none is running, delete it`, { cause: error });
   }
 }

@@ -13,9 +13,9 @@ import {
   summaryOfFaults,
 } from './projects-file.ts';
 
-// Keeps the projects in step with their file: reads the file again, and compares the content.
+// Keeps the projects in step with their file: reads the file again and compares the content.
 // Notifications stop when an editor renames the file. Time stamps miss the second of two saves
-// within one tick, and come late from a file server.
+// within one tick and come late from a file server.
 
 const POLL_MS = 1_600;
 
@@ -28,8 +28,8 @@ interface FollowSettings {
 /**
  * Reads the projects file and follows its changes. While it is invalid, the last good list stays
  * active.
- * @param settings the path, and the data directory, which is the collector's own without a `store`.
- * @returns the projects; `reload` reads the file now, and logs what it finds even if nothing
+ * @param settings the path and the data directory, which is the collector's own without a `store`.
+ * @returns the projects; `reload` reads the file now and logs what it finds even if nothing
  *   changed; `close` stops following the file. Neither rejects.
  * @throws {Fatal} exit 78 with every fault, if the file is missing or invalid.
  */

@@ -9,7 +9,7 @@ import {
 } from 'jsonc-parser';
 import type { ProjectsFile } from './projects-schema.ts';
 
-// Edits of the projects file's text that leave every other byte unchanged, and format additions
+// Edits of the projects file's text that leave every other byte unchanged and format additions
 // like their neighbours. The `modify` of jsonc-parser would reformat the neighbours. Its
 // `parseTree` skips a byte order mark.
 
@@ -32,7 +32,7 @@ function* editsOf(text: string, container: Node, values: object): Generator<Edit
   }
 }
 
-/** Adds a key at the end of an object, or a project at the end of the list. */
+/** Adds a key at the end of an object or a project at the end of the list. */
 function additionTo(text: string, container: Node, key: string, value: object): Edit {
   const last = container.children!.at(-1);
   if (last === undefined) return firstProject(text, container, value);

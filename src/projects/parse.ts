@@ -6,7 +6,7 @@ import { type Fault, lineAndColumn, quote, syntaxFault } from '../base/json.ts';
 import { nearest } from '../base/text.ts';
 import { isList, KEYS, projectsFile, type ProjectsFile } from './projects-schema.ts';
 
-// Reads the projects file's text, and reports each fault with its place, what was expected and what
+// Reads the projects file's text and reports each fault with its place, what was expected and what
 // was found.
 
 /**
@@ -67,7 +67,7 @@ function check(text: string): ProjectsFile | Fault[] {
 }
 
 /**
- * Finds unknown and repeated keys: valibot reports only the first unknown key, and no repeated one.
+ * Finds unknown and repeated keys: valibot reports only the first unknown key and no repeated one.
  */
 function keyFaults({ type, children = [] }: Node, where: string, known: readonly string[]) {
   const seen = new Set<string>();

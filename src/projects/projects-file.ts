@@ -11,7 +11,7 @@ import type { ProjectsFile } from './projects-schema.ts';
 /** Enough for some tens of thousands of projects. Parsing them delays views for a moment. */
 export const FILE_BYTES_MAX = 4 * MiB;
 
-/** The file's bytes, or why it can't be read; `undefined`: no file. */
+/** The file's bytes or why it can't be read; `undefined`: no file. */
 type Content = Buffer | Error | undefined;
 
 /** Reads the file without holding up the event loop, however slow the file system is. */
@@ -32,7 +32,7 @@ async function readContent(path: string): Promise<Content> {
 export const causeOf = (error: unknown): string =>
   errnoOf(error) === 'EACCES' ? 'permission denied' : errorText(error);
 
-/** @param reason what is wrong, and what to do if that is known. */
+/** @param reason what is wrong and what to do if that is known. */
 export const cannotRead = (path: string, reason: string): string =>
   `Can't read projects file "${printable(path, Infinity)}": ${reason}`;
 

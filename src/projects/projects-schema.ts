@@ -95,7 +95,7 @@ export const isList = (found: unknown, key: unknown): boolean =>
   Array.isArray(found) && typeof key === 'string';
 
 /**
- * The known keys: valibot reports only the first unknown key of an object, and none given twice.
+ * The known keys: valibot reports only the first unknown key of an object and none given twice.
  */
 export const KEYS = {
   file: Object.keys(projectsFile.entries),

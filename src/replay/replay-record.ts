@@ -7,7 +7,7 @@
 //   019fa2c4-5f48-7d01-8c3a-2f7be1a6c094 +
 //
 // `?` is written and synced before a view is sent, `+` after it was accepted, `-` after it was
-// definitely not accepted. An id with `?` as its last state may have been accepted, and is never
+// definitely not accepted. An id with `?` as its last state may have been accepted and is never
 // sent again unless the operator appends a `-`. A line that ends with `!` is the start of an event
 // that a crash cut: it doesn't count.
 import { dirname } from 'node:path';
@@ -27,7 +27,7 @@ export type SentState = '?' | '+' | '-';
 const EVENT = /^([0-9a-f-]{36}) ([-+?])(.*)$/s;
 /** An event that is surely complete without its newline; the end of a `?` event may be missing. */
 const SHORT_EVENT = /^([0-9a-f-]{36}) ([-+])$/;
-/** A crash can leave the start of an event, or NULs. */
+/** A crash can leave the start of an event or NULs. */
 const TORN = /^[0-9a-f-]{0,36} ?\0*$|!$/;
 const ORIGIN_LENGTH_MAX = 200;
 

@@ -38,17 +38,17 @@ export interface ReplayOptions {
   /** Ends the replay after the view that is being sent. */
   readonly stop: AbortSignal;
   readonly clock: Clock;
-  /** Called for each file with the outcomes of its lines, and at the end with the unknown ones. */
+  /** Called for each file with the outcomes of its lines and at the end with the unknown ones. */
   readonly onOutcome: (text: string) => void;
   readonly asOwner?: AsOwner | undefined;
   readonly log: Log;
 }
 
 /**
- * Sends the views. Sends no view twice, however the run is interrupted, and whatever the files are
+ * Sends the views. Sends no view twice, however the run is interrupted and whatever the files are
  * called.
  * @returns whether the outcome of every view that was sent is known.
- * @throws {Fatal} exit 69 if the collector doesn't answer, or fails; 65 if it refuses a view that
+ * @throws {Fatal} exit 69 if the collector doesn't answer or fails; 65 if it refuses a view that
  *   would be accepted by the rules here; 73 or 74 if the record of sent views can't be written.
  */
 export async function replayFiles(
@@ -197,7 +197,7 @@ const refusedThere = (url: string, answer: string): Fatal =>
       "give replay the collector's own --projects, --data and --max-view",
   );
 
-/** Returns the number of lines, and a line for each outcome. */
+/** Returns the number of lines and a line for each outcome. */
 function summaryOf(counts: ReadonlyMap<string, number>): string {
   const lines = [...counts.values()].reduce((sum, count) => sum + count);
   const rows = Array.from(counts, ([outcome, count]) => `  ${count} ${outcome}`);

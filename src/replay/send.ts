@@ -1,4 +1,4 @@
-// Sends single views to a running collector, and returns what is known of each afterwards.
+// Sends single views to a running collector and returns what is known of each afterwards.
 import { fetchOnce } from '../base/fetch-once.ts';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
@@ -17,7 +17,7 @@ export async function findCollector(url: string): Promise<void> {
   const reply = await fetchOnce(`${url}/view`, { method: 'OPTIONS' }, TIMEOUT_MS);
   if ('status' in reply && reply.status === 204) return;
   const found = 'failure' in reply ? reply.failure : `it answers ${reply.status} to OPTIONS /view`;
-  const message = `No collector answers at ${url}: ${found}; start it, or name another with --to`;
+  const message = `No collector answers at ${url}: ${found}; start it or name another with --to`;
   throw new Fatal(EXIT.unavailable, message);
 }
 

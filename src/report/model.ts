@@ -141,13 +141,13 @@ function lists(totals: Totals, top: number) {
 
 const short = (text: string): string => clip(text, TEXT_LENGTH_MAX);
 
-/** Returns the text before the first space, and the rest. */
+/** Returns the text before the first space and the rest. */
 function split(text: string): [first: string, rest: string] {
   const end = text.indexOf(' ');
   return [text.slice(0, end), text.slice(end + 1)];
 }
 
-// These functions take texts with a character for each byte, and return a name that different
+// These functions take texts with a character for each byte and return a name that different
 // spellings of one thing have in common.
 
 const pageName = (page: string): string => readable(textOfBytewise(page));

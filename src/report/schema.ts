@@ -77,7 +77,7 @@ export const ReportSchema = v.object({
   today: v.optional(
     described(today, 'Today so far, if today is requested and it or yesterday has views.'),
   ),
-  lastWeek: v.optional(described(lastWeek, 'The last 7 full days, and the 7 full days before.')),
+  lastWeek: v.optional(described(lastWeek, 'The last 7 full days and the 7 full days before.')),
   averageDay: v.optional(viewsOf('Views per full day.')),
   busiestDay: v.optional(v.object({ day, views })),
   busiestHour: v.optional(v.object({ hour: views, views })),
@@ -95,8 +95,8 @@ export const ReportSchema = v.object({
   internalViews: viewsOf("Views that came from the project's own pages."),
   campaigns: listOf(campaign, 'Views by the utm_* parameters of their page.'),
   campaignViews: viewsOf('All views with a campaign.'),
-  languages: listOf(text, 'Views by language: a BCP 47 tag, or (none).'),
-  templates: listOf(text, 'Views by template id, or (none).'),
+  languages: listOf(text, 'Views by language: a BCP 47 tag or (none).'),
+  templates: listOf(text, 'Views by template id or (none).'),
 });
 
 export type Report = v.InferOutput<typeof ReportSchema>;

@@ -6,7 +6,7 @@ import { changeOf, clockOf, dayInWords, projectInWords } from './words.ts';
 // The report's charts and lists as rows of texts, for the terminal and the page.
 
 export interface SectionRow {
-  /** The label, and notes on it. */
+  /** The label and notes on it. */
   readonly texts: readonly string[];
   readonly count: number;
   /** `undefined` if nothing is compared. */
@@ -52,7 +52,7 @@ export function sectionsOf(report: Report, daysMax: number) {
 }
 
 /**
- * Returns a row per day, or per month. The label of an unfinished day or month ends in `so far`.
+ * Returns a row per day or per month. The label of an unfinished day or month ends in `so far`.
  */
 function dayRows({ days }: Report, daysMax: number): SectionRow[] {
   const rows = new Map<string, SectionRow>();

@@ -55,7 +55,7 @@ function dayNamed(name: string | undefined, today: string): string | undefined {
 
 /**
  * Returns the same number of days just before the span, not counting days after today. Returns
- * `undefined` if the span has no first day, or starts after today.
+ * `undefined` if the span has no first day or starts after today.
  */
 export function previousSpan({ fromDay, toDay }: OpenSpan, today: string): Span | undefined {
   if (fromDay === undefined) return undefined;

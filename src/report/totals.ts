@@ -69,7 +69,7 @@ export class Totals {
     const { p, url, pn, ref, orgreferer } = view;
     const source = sources.of(orgreferer ?? ref);
     const isOwn = (ref === '' ? source : sources.of(ref)) === INTERNAL;
-    // Later views of a visit have the visit's first referrer, and a `ref` of their own.
+    // Later views of a visit have the visit's first referrer and a `ref` of their own.
     const isEntry = !isOwn && (orgreferer === undefined || orgreferer === ref);
     const page = this.pages.add(`${p} ${this.#keepsQuery ? url : withoutQuery(url)}`, isBefore);
     const campaign = campaignIn(url);

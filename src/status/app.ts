@@ -43,7 +43,7 @@ export function statusApp(
 ): Handler {
   const guard = createGuard(guarded);
   const app = new Hono({
-    // Without a Host (HTTP/1.0), or with an odd one, a request on Bun has a bare path for its URL.
+    // Without a Host (HTTP/1.0) or with an odd one, a request on Bun has a bare path for its URL.
     getPath: ({ url }) => pathOf(url),
   });
   app.use(async (context, next) => {

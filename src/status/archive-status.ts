@@ -3,7 +3,7 @@ import { shortenedText } from '../archive/damage.ts';
 import type { Service } from './app.ts';
 import type { Metric } from './metrics.ts';
 
-/** An archive's current state, and the server that it is connected to. */
+/** An archive's current state and the server that it is connected to. */
 type ArchiveFacts = ArchiveState & {
   readonly server: string | undefined;
   readonly isStopping: boolean;
@@ -16,7 +16,7 @@ export const archiveStatus = (look: () => ArchiveFacts): Service => ({
   pages: { '/': (context) => context.text(pageOf(look())) },
 });
 
-/** Returns why nothing is archived now, or which archived files have changed. */
+/** Returns why nothing is archived now or which archived files have changed. */
 function reasonsOf(facts: ArchiveFacts): string[] {
   const { unavailable, unreadable, server, isStopping, shortened } = facts;
   if (isStopping) return ['shutting down'];

@@ -27,7 +27,7 @@ const SAMPLE_ISSUES_MAX = 10;
 const OTHERS_MAX = 3;
 
 /**
- * Counts the collector's answers. Counts each view, and stores a bounded number of samples. Nothing
+ * Counts the collector's answers. Counts each view and stores a bounded number of samples. Nothing
  * here may throw or take long: it is called for every view.
  */
 export class Counts implements RequestCounts, SavedCounts {
@@ -143,7 +143,7 @@ export class Counts implements RequestCounts, SavedCounts {
   #refusedFor(activity: Activity, sample: Sample): (why: Dropped) => void {
     const { atMs, code, origin, isCut } = sample;
     activity.refuse(atMs);
-    // Makes space, and drops reasons without a refusal for a day.
+    // Makes space and drops reasons without a refusal for a day.
     for (const [reason, { reasons }] of this.#reasons) {
       if (this.#reasons.size < REASONS_MAX && atMs - reason.lastMs < DAY_MS) break;
       this.#reasons.delete(reason);

@@ -24,9 +24,9 @@ interface Minutely {
 }
 
 /**
- * Once a minute, saves the counts, and logs which projects' views begin to be refused, or are
+ * Once a minute, saves the counts and logs which projects' views begin to be refused or are
  * accepted again.
- * @returns a function that ends this, and resolves once the counts are saved for the last time.
+ * @returns a function that ends this and resolves once the counts are saved for the last time.
  */
 export function everyMinute({ snapshot, save, fixFor, log }: Minutely): () => Promise<void> {
   const ending = new AbortController();

@@ -45,7 +45,7 @@ export function createGuard({
   };
 }
 
-/** Load balancers ask for them without a token, or even a Host; they then learn no reasons. */
+/** Load balancers ask for them without a token or even a Host; they then learn no reasons. */
 const HEALTH_PATHS = new Set(['/healthz', '/readyz']);
 
 const refused = (status: 403 | 401, reason: string): Access => ({ refused: status, reason });

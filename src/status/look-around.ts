@@ -41,7 +41,7 @@ export async function lookAround(dir = '', keepDays: KeepDays, nowMs: number, ac
     viewDays,
     /** The days of the files of refused views. */
     refusedDays,
-    /** Files of refused views that the account can't read, or add to, with their owners. */
+    /** Files of refused views that the account can't read or add to, with their owners. */
     closedFiles: closed,
     /** The directory's group, if some of these are among files that root has copied. */
     copiesGid: account && isAnyRoots ? gidOfCopies(account, dir) : undefined,

@@ -7,8 +7,8 @@ import type { ViewStoreState } from '../store/files/view-store.ts';
 import type { StreamStoreState } from '../store/stream/stream-store.ts';
 
 /**
- * One value, or one for each label. A value that is unknown is left out. Counters have names that
- * end in `_total`, and start at zero with the process.
+ * One value or one for each label. A value that is unknown is left out. Counters have names that
+ * end in `_total` and start at zero with the process.
  */
 export type Metric = readonly [
   name: string,
@@ -79,7 +79,7 @@ export function collectorMetrics(state: CollectorState): Metric[] {
     ['viewlog_written_bytes_total', 'Bytes of views stored.', store.bytes],
     ['viewlog_written_lines_total', 'Lines stored.', store.lines],
     ...(isStream(store) ? streamMetrics(store) : fileMetrics(store)),
-    ['viewlog_ready', '0 if views are refused, or a stop is near; else 1.', ready],
+    ['viewlog_ready', '0 if views are refused or a stop is near; else 1.', ready],
     ['viewlog_queue_bytes', 'Memory of requests in flight, in bytes.', queue.bytes],
     ['viewlog_queue_limit_bytes', '--max-queue.', queue.bytesMax],
     ['viewlog_queue_lines', 'Lines waiting to be written.', store.queuedLines],

@@ -19,7 +19,7 @@ interface ModelInput extends CollectorState {
 /** The contents of the status page and of `/status.json`. */
 export interface StatusModel extends Readonly<Listing['totals']> {
   readonly nowMs: number;
-  /** When this process began to count, and when counting began. */
+  /** When this process began to count and when counting began. */
   readonly startMs: number;
   readonly sinceMs: number;
   readonly version: string;
@@ -28,7 +28,7 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   readonly filter: string;
   readonly isStopping: boolean;
   readonly warnings: readonly string[];
-  /** Why the projects file isn't active, and since when. */
+  /** Why the projects file isn't active and since when. */
   readonly projectsFault: ProjectsFault | undefined;
   readonly store: WatchedState;
   readonly space: Space | undefined;
@@ -37,7 +37,7 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   readonly copiesGid: FilesSeen['copiesGid'];
   /** The names of files that should have been removed by now. */
   readonly overdue: readonly string[];
-  /** Projects, and the requests, with problems or with problems that are fixed, the worst first. */
+  /** Projects, and the requests, with open or fixed problems, the worst first. */
   readonly problems: readonly ProjectRow[];
   /** How many there are, without those that are fixed. */
   readonly problemsInAll: number;

@@ -37,7 +37,7 @@ import {
   were,
 } from './words.ts';
 
-/** A fix, and the command for it; or a remark, and the text that it is about. */
+/** A fix and the command for it; or a remark and the text that it is about. */
 export interface Step {
   readonly text: string;
   readonly command?: string | undefined;
@@ -83,7 +83,7 @@ export function noticesOf(model: StatusModel): Notice[] {
 }
 
 export const RESTORE_PROJECTS =
-  'Restore it from a backup, or rewrite it. The command "activate" would create a file ' +
+  'Restore it from a backup or rewrite it. The command "activate" would create a file ' +
   "with only one project, and all other projects' views would be refused.";
 
 function faultNotice(fault: ProjectsFault, of: Installation): Notice {
@@ -218,7 +218,7 @@ const SET_BY = {
 
 const CHECK_PAGES = { text: "Check that the site's pages still contain the script." };
 
-/** Returns the problem of a project's views, or of requests that name no project. */
+/** Returns the problem of a project's views or of requests that name no project. */
 export function problemNotice(row: ProjectRow, of: Installation, nowMs: number): Notice {
   const { colour, kind, state, name, active, reasons } = row;
   const still = active ? '' : ' (inactive, but still sending)';
@@ -242,7 +242,7 @@ export function problemNotice(row: ProjectRow, of: Installation, nowMs: number):
 const stillRefused = (row: ProjectRow): string =>
   `Still refused${reasonsWords(row.reasons.filter(isOpen))}: ${formatCount(row.refused)} in the last hour.`;
 
-/** Returns since when views are missing or refused, or since when they are accepted again. */
+/** Returns since when views are missing or refused or since when they are accepted again. */
 function sinceOf({ colour, state, reasons, figures }: ProjectRow): number {
   if (colour === 'green') return Math.max(...reasons.map(({ fixedMs = 0 }) => fixedMs));
   if (state === 'silent') return figures.lastAcceptedMs ?? 0;
@@ -306,7 +306,7 @@ function latestWords(sample: Sample): string {
   return `on ${at(atMs)} ${from}: ${whyOf(sample)}.`;
 }
 
-/** Returns another fault of a project's pages, and its fix. */
+/** Returns another fault of a project's pages and its fix. */
 const otherSteps = (sample: Sample, { fate }: JudgedReason, of: Installation): Step[] => [
   { text: `Another fault, most recently ${latestWords(sample)}` },
   pageStep({ sample, fate }, of),
@@ -439,11 +439,11 @@ export function faultWords({ field, message, received }: Omit<Issue, 'expected'>
 
 const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   activate:
-    "Remove the script from this project's pages, or activate the project if the site is yours:",
+    "Remove the script from this project's pages or activate the project if the site is yours:",
   'add-origin': "If this origin is one of the project's sites, add it:",
   'raise-limit': 'Unless this is a flood, raise the limit to twice that rate:',
-  'raise-max-view': 'Send smaller views, or start viewlog with --max-view',
-  'send-origin': 'Send views from a browser, or with an Origin header, which a proxy must pass on.',
+  'raise-max-view': 'Send smaller views or start viewlog with --max-view',
+  'send-origin': 'Send views from a browser or with an Origin header, which a proxy must pass on.',
   'fix-page': 'Send views as application/json; with sendBeacon, as a Blob of that type.',
   fixed: 'The cause is gone. viewlog is waiting for the next view.',
 };
@@ -489,7 +489,7 @@ const WRONG_PATH =
   'Have the pages send to /view. If they already do, a proxy changes the path. To see how to configure it:';
 
 const NULL_ORIGIN =
-  'The origin "null" can\'t be listed: any page in a sandboxed frame, or opened from a file, ' +
+  'The origin "null" can\'t be listed: any page in a sandboxed frame or opened from a file ' +
   "sends it. Open the page at its site's address.";
 
 const UNKNOWN_RATE = 'After a full minute, the status page suggests a limit.';
@@ -511,7 +511,7 @@ function proxyStep(sample: Sample, bodyBytes: number, of: Installation): Step {
 const TEST_PROXY =
   'To test the proxy, replace the address after --url with the one that your pages post to:';
 
-/** Sends a view of the project that the sample names: bodies may be cut, or lose their headers. */
+/** Sends a view of the project that the sample names: bodies may be cut or lose their headers. */
 function testProxy({ project, text = '' }: Sample, of: Installation): string {
   const [, id] = /"p"\s*:\s*"(\d{1,20})"/.exec(text) ?? [];
   return commands.doctor(of, { url: VIEWS_SITE, project: project ?? id });

@@ -81,7 +81,7 @@ const mapOf = <S extends v.GenericSchema>(value: S) =>
     v.transform((entries) => new SavedMap(entries)),
   );
 
-/** Counts for one project, or for all requests together. */
+/** Counts for one project or for all requests together. */
 export class Activity {
   accepted = 0;
   /** The part of them that earlier processes accepted. */

@@ -14,7 +14,7 @@ export const resentKey = (project: string, reason: string): string => `${project
 
 /**
  * Returns a function that finds which refused views of the last 24 hours were sent again. The
- * function reads the records of a data directory if they have changed, and never rejects.
+ * function never rejects. It reads the records of a data directory if they have changed.
  */
 export function replayRecords(dir: string): (nowMs: number) => Promise<Resent> {
   let resent = new Map<string, Timeline>();

@@ -34,7 +34,7 @@ interface Arrivals {
   readonly refused: number;
   /** True: a view was accepted in the last three hours. */
   readonly hasRecentViews: boolean;
-  /** True: the collector ran all that time, and could store views. */
+  /** True: the collector ran all that time and could store views. */
   readonly hasListened: boolean;
   /** In the same three hours of yesterday. */
   readonly acceptedYesterday: number;
@@ -68,7 +68,7 @@ export interface Judged extends Arrivals {
   readonly activity: Activity;
 }
 
-/** Refusals for one reason, and the fix that applies now. */
+/** Refusals for one reason and the fix that applies now. */
 export interface JudgedReason {
   /** The latest refusal. */
   readonly sample: Sample;
@@ -88,9 +88,9 @@ export interface JudgedReason {
 
 /** The fate of the refused views of 24 hours: `resent`, `stored` and `lost` add up to them. */
 export interface Fate {
-  /** Sent again, and accepted. */
+  /** Sent again and accepted. */
   readonly resent: number;
-  /** Stored, and not sent again. */
+  /** Stored and not sent again. */
   readonly stored: number;
   readonly lost: number;
   /**
@@ -219,7 +219,7 @@ function judgeReason(
   });
   const acceptedSince = activity.accepted - acceptedAtLastRefusal;
   const before = Math.max(0, activity.acceptedIn.lastHour(nowMs) - acceptedSince);
-  // A page counts as corrected after a pause without refusals, and five times as many accepted views
+  // A page counts as corrected after a pause without refusals and five times as many accepted views
   // in a row as came between two refusals on average, plus three.
   const isRecovered = (): boolean =>
     nowMs - lastMs >= PAUSE_MS && acceptedSince >= 3 + (5 * before) / Math.max(1, lastHour);

@@ -31,7 +31,7 @@ export async function readToken(
   if (token === undefined) {
     if (isLoopback(status.host)) return undefined;
     const why = `--status ${printable(status.host)} isn't loopback, so it needs a token`;
-    throw misconfigured(`${why}: --status-token-file FILE, or ${TOKEN_ENV}`);
+    throw misconfigured(`${why}: --status-token-file FILE or ${TOKEN_ENV}`);
   }
   if (/^[\x21-\x7e]{16,}$/.test(token)) return token;
   const rule = 'at least 16 characters of printable ASCII, without spaces';

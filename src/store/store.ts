@@ -12,7 +12,7 @@ export interface ViewStore {
   append(fields: Uint8Array, project: string): Promise<Appended>;
 }
 
-/** The id of the stored line, or why viewlog can't promise that the line is stored. */
+/** The id of the stored line or why viewlog can't promise that the line is stored. */
 export type Appended = { readonly id: string } | { readonly unavailable: string };
 
 /** Why a store that is closing refuses views. */
@@ -21,7 +21,7 @@ export const SHUTTING_DOWN = 'shutting down';
 /** Stores refused views for the operator, outside the accept path. */
 export interface RefusedStore {
   /**
-   * Queues the view, and returns immediately, whatever the disk does.
+   * Queues the view and returns immediately, whatever the disk does.
    * @param onDropped is called if the view won't be stored.
    */
   keep(view: RefusedView, onDropped?: (why: Dropped) => void): void;

@@ -5,8 +5,8 @@ import { hasHeadWithin, LINE_START } from '../view/line.ts';
 const UNFINISHED = /^(UnexpectedEnd|InvalidSymbol)/;
 
 /**
- * Returns whether the line is a fragment: the start of a line that a crash cut off, and that the
- * next start ended with a newline. A power cut can leave NULs in place of the rest, or of the
+ * Returns whether the line is a fragment: the start of a line that a crash cut off and that the
+ * next start ended with a newline. A power cut can leave NULs in place of the rest or of the
  * newline alone. The start of a line that another line follows without a newline isn't a fragment:
  * the file has lost part of a whole line.
  */

@@ -14,7 +14,7 @@ interface DayReceipt {
 }
 
 const CARRY = 2 ** 52;
-/** The places of a line's day, and of the last 12 hex digits of its id. */
+/** The places of a line's day and of the last 12 hex digits of its id. */
 const DAY = { from: '{"ts":"'.length, length: 'YYYY-MM-DD'.length };
 const DIGITS = { from: HEAD_BYTES - '",'.length - 12, to: HEAD_BYTES - '",'.length };
 

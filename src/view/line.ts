@@ -56,12 +56,12 @@ export const LineSchema = v.strictObject(
 
 const TS = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
 const ID = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
-/** The source of a regular expression that matches a line's head, and captures `ts` and `id`. */
+/** The source of a regular expression that matches a line's head and captures `ts` and `id`. */
 export const HEAD_PATTERN = String.raw`\{"ts":"(${TS})","id":"(${ID})",`;
 const AT_START = new RegExp(`^${HEAD_PATTERN}`);
 const WITHIN = new RegExp(`.${HEAD_PATTERN}`);
 
-/** The start of every line, and of every fragment that is long enough. */
+/** The start of every line and of every fragment that is long enough. */
 export const LINE_START = '{"ts":"';
 
 /**

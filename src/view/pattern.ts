@@ -11,10 +11,10 @@
 import * as v from 'valibot';
 import { bytewise } from '../base/text.ts';
 
-/** A valibot schema, or an action in a pipe: the properties that viewlog reads. */
+/** A valibot schema or an action in a pipe: the properties that viewlog reads. */
 export interface SchemaPart {
   readonly type: string;
-  /** The first item is the schema itself, and may be a pipe. */
+  /** The first item is the schema itself and may be a pipe. */
   readonly pipe?: readonly SchemaPart[];
   readonly wrapped?: SchemaPart;
   readonly item?: SchemaPart;

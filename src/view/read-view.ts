@@ -60,7 +60,7 @@ export function parseView(text: string): StorableView | Refusal {
   return { project: output.p, fields: Buffer.from(storedText(output)) };
 }
 
-/** Matches the whole escape of a lone surrogate, and the first two characters of other escapes. */
+/** Matches the whole escape of a lone surrogate and the first two characters of other escapes. */
 const ESCAPE = /\\(?:ud[89a-f]..|.)/g;
 
 /** Returns a value as JSON text, without the characters that no stored line may contain. */

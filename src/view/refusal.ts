@@ -78,6 +78,6 @@ export const tooLarge = (bytes: number | undefined, bytesMax: number, what = 'bo
   refusal(
     'view-too-large',
     `The ${what} ${bytes ?? 'too many'} bytes; the limit is ${bytesMax}. ` +
-      'Send a smaller view, or ask the operator to raise --max-view.',
+      'Send a smaller view or ask the operator to raise --max-view.',
     bytes === undefined ? {} : { bytes },
   );

@@ -4,10 +4,10 @@ import { LIMITS } from '../base/limits.ts';
 import { LARGEST_MAX_VIEW_BYTES, STAMP_BYTES } from './line.ts';
 import type { RefusalCode } from './refusal.ts';
 
-/** The fix of a refusal: its kind, and the values that its wording needs. */
+/** The fix of a refusal: its kind and the values that its wording needs. */
 export type Remedy =
   /**
-   * Activate the project, or add this origin to the project. An inactive project may need the
+   * Activate the project or add this origin to the project. An inactive project may need the
    * origin too; otherwise its views stay refused. `replay` then sends the stored refused views.
    */
   | { readonly kind: 'activate' | 'add-origin'; readonly origin: string | undefined }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { LIMITS } from '../base/limits.ts';
 
-// The view, and the only list of its fields: names, types and order. Each schema's message names
+// The view and the only list of its fields: names, types and order. Each schema's message names
 // the expected value with a noun, so that the fault of a missing field can use the message too.
 
 /** The form of a project's id, in a view, in the projects file and on the command line. */
@@ -44,7 +44,7 @@ const timestamp = v.pipe(
 /** Tests the day's number first: every view passes here, and `Date` takes longer. */
 function dayExists(text: string): boolean {
   const day = Number(text.slice(8, 10));
-  // `Date` reads 30 February as 2 March, or not at all.
+  // `Date` reads 30 February as 2 March or not at all.
   return day < 29 || new Date(text).getUTCDate() === day;
 }
 

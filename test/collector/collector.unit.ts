@@ -72,7 +72,7 @@ describe('a refusal', () => {
   const large = viewOfSize(VIEW_MAX + 1);
   // The line is 77 bytes longer than the body: it adds `ts`, `id` and a newline.
   const longLine = viewOfSize(VIEW_MAX - 76);
-  const smaller = 'Send a smaller view, or ask the operator to raise --max-view.';
+  const smaller = 'Send a smaller view or ask the operator to raise --max-view.';
 
   it('comes from the first check that fails, and says what to do', async () => {
     // Each request also has the fault that a later check refuses.

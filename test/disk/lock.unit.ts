@@ -37,7 +37,7 @@ describe('a lock', () => {
     const message = (where: string): RegExp =>
       new RegExp(
         `^Another viewlog writes to "${dir}": process ${process.pid}, ${since}${where}; ` +
-          'leave it running, or end it$',
+          'leave it running or end it$',
       );
     await expectRefused(dir, message(''));
     lock.announce({ address: 'http://127.0.0.1:8080' });
@@ -84,7 +84,7 @@ describe('a lock', () => {
     await locked(dir);
     await locked(dir, options);
     await expect(acquireLock(dir, options)).rejects.toThrow(
-      /^Another replay runs in ".*": process \d+, .*; wait for it, or end it$/,
+      /^Another replay runs in ".*": process \d+, .*; wait for it or end it$/,
     );
   });
 
@@ -114,7 +114,7 @@ describe('a lock', () => {
   test('is refused if its path is too long for a socket, unless the path relative to the working directory is short', async () => {
     const dir = join(tempDir(), 'd'.repeat(80), 'e'.repeat(60));
     fs.mkdirSync(dir, { recursive: true });
-    await expectRefused(dir, 'start viewlog in that directory, or choose a shorter path');
+    await expectRefused(dir, 'start viewlog in that directory or choose a shorter path');
     const before = process.cwd();
     onTestFinished(() => process.chdir(before));
     process.chdir(join(dir, '..'));

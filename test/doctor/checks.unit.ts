@@ -312,7 +312,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
         faults: [`Can't read projects file "/p": denied`],
       },
     },
-  'error projects file: projects.json is gone; viewlog doesn\'t start until this is fixed; a running viewlog keeps the last good list. Restore it from a backup, or rewrite it. The command "activate" would create':
+  'error projects file: projects.json is gone; viewlog doesn\'t start until this is fixed; a running viewlog keeps the last good list. Restore it from a backup or rewrite it. The command "activate" would create':
     {
       projects: { content: undefined, faults: ['create it: viewlog activate ID'] },
       ...shown(sceneOf({ fault: { first: 'projects.json is gone', isMissing: true } })),

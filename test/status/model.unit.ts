@@ -358,15 +358,15 @@ Aurora: both views in the last hour were refused. The refusals began on ${at('14
     expect(scene.text()).toContain(`
 Aurora: its only view in the last hour was refused. The refusals began on ${at('14:00')}.
   1 view was refused in the last 24 hours, most recently on ${at('14:00')} without an Origin header: origin not allowed.
-  Send views from a browser, or with an Origin header, which a proxy must pass on. To test the proxy, replace the address after --url with the one that your pages post to:
+  Send views from a browser or with an Origin header, which a proxy must pass on. To test the proxy, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
   1 refused view is stored. A replay wouldn't help: views without an Origin header would be refused again.
 Project 3 (inactive, but still sending): all 99 views in the last hour were refused. The refusals began on ${at('14:00')}.
   99 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: project not activated.
-  Remove the script from this project's pages, or activate the project if the site is yours:
+  Remove the script from this project's pages or activate the project if the site is yours:
     ${VIEWLOG} activate 3 ${FILES}
   99 refused views are stored. After the fix, send them again:`);
-    expect(scene.text()).toContain('Send smaller views, or start viewlog with --max-view 64KiB.');
+    expect(scene.text()).toContain('Send smaller views or start viewlog with --max-view 64KiB.');
   });
 
   it('a project is silent', () => {
@@ -445,7 +445,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   expect(scene.whole()).toContain(`Unlisted ids that send views:
 77
   9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: project not activated.
-  Remove the script from this project's pages, or activate the project if the site is yours:
+  Remove the script from this project's pages or activate the project if the site is yours:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example${again}1000010
 `);
   // No command allows an odd Origin.

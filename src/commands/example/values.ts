@@ -84,7 +84,7 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   // Programs that read the view files
   viewsDir: ({ settings: { store, data } }) => {
     if (store === undefined) return data;
-    const hint = "leave out --store, and give the archive's --data";
+    const hint = "leave out --store and give the archive's --data";
     throw new Fatal(EXIT.usage, `A stream has no files to read; ${hint}`);
   },
   // The user that the shipper's package creates.
@@ -113,7 +113,7 @@ function statusAddress({ status }: Installation): string {
   if (status !== undefined)
     return fixed({ ...status, host: fromOwnMachine(status.host) }, 'status');
   const why = "The collector's --status is off, so it has no metrics";
-  throw new Fatal(EXIT.usage, `${why}; start it with an address, and give that here`);
+  throw new Fatal(EXIT.usage, `${why}; start it with an address and give that here`);
 }
 
 /**
@@ -170,7 +170,7 @@ function isAnyUnder(places: RegExp, of: Installation): boolean {
 /** @throws {Fatal} exit 64 if viewlog runs on Deno or Bun, which can't use a passed socket. */
 function socketAddress({ settings: { host, port }, runtime = 'node' }: Installation): string {
   if (!/(^|\/)node[^/]*$/.test(runtime)) {
-    const hint = 'run viewlog on Node, or as a single executable';
+    const hint = 'run viewlog on Node or as a single executable';
     throw new Fatal(EXIT.usage, `Deno and Bun can't use a socket from systemd; ${hint}`);
   }
   return fixed({ host, port }, 'port');

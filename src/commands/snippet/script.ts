@@ -1,6 +1,6 @@
 // The script that `viewlog snippet` prints for a project's pages. The build minifies it, and the
 // command replaces the names declared here by values. Every page loads every byte of the script, so
-// the script is terse, and uses no `const`. Browsers older than 2021 can't parse it, and send
+// the script is terse and uses no `const`. Browsers older than 2021 can't parse it, so they send
 // nothing.
 
 /** The project's id. */
@@ -196,7 +196,7 @@ interface NavigationEvent extends Event {
     }
   };
 
-  // Some libraries swap the page's body, and run the scripts in the new body again. Such a run only
+  // Some libraries swap the page's body and run the scripts in the new body again. Such a run only
   // takes over the attributes of the script's new element.
   browser[key] = page.currentScript?.dataset || {};
   if (!isHere) {

@@ -1,4 +1,4 @@
-// Keeps the page up to date: fetches it every two seconds while the tab is visible, and swaps it in
+// Keeps the page up to date: while the tab is visible, fetches it every two seconds and swaps it in
 // place. Open rows and the filter are part of the address, so that the server renders them.
 import { Idiomorph } from 'idiomorph';
 

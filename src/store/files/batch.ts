@@ -46,7 +46,7 @@ export class Batch {
     return new Promise((resolve) => this.#resolvers.push(resolve));
   }
 
-  /** Answers the first `lines` with their ids, and the others with the reason. */
+  /** Answers the first `lines` with their ids and the others with the reason. */
   answer(lines: number, reason: string): void {
     const resolvers = this.#resolvers;
     this.#resolvers = [];

@@ -18,7 +18,7 @@
 //
 // A full disk. Whole lines that are in the file are synced and acknowledged. The first line that
 // doesn't fit is refused, but part of it may be in the file, which is never truncated or
-// overwritten. The rest stays in memory, and is written before anything else once there is space.
+// overwritten. The rest stays in memory and is written before anything else once there is space.
 // That view is stored although its sender got a 503. Writing the rest is also the test for space.
 //
 // One loop does everything that touches the disk, one step at a time: commit a batch, or check the
@@ -91,7 +91,7 @@ export class LocalViewStore implements ViewStore {
   }
 
   /**
-   * Seals the newest view file, and begins to check the disk. A full disk doesn't keep the
+   * Seals the newest view file and begins to check the disk. A full disk doesn't keep the
    * store from starting: it refuses views until there is space.
    * @throws {Fatal} exit 73 if the newest file can't be opened, 74 if a sync fails.
    */
@@ -215,7 +215,7 @@ export class LocalViewStore implements ViewStore {
   }
 
   /**
-   * While nothing can be written, also tries to write the rest of a cut line, or to open the file.
+   * While nothing can be written, also tries to write the rest of a cut line or to open the file.
    */
   async #checkDisk(): Promise<void> {
     this.#isCheckDue = false;

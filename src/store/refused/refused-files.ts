@@ -144,7 +144,7 @@ export class RefusedFiles implements RefusedStore {
     if (blocked !== undefined) throw new Error(blocked.message);
   }
 
-  /** Returns the lines for which the open file has space, and drops the others. */
+  /** Returns the lines that fit into the open file and drops the others. */
   #withinLimits(day: string, queued: readonly Queued[]) {
     const { maxBytesPerDay, isListed, log } = this.#options;
     let bytes = this.#writer.fileBytes;

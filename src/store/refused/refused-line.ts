@@ -68,7 +68,7 @@ const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16)}
 /** A line break in JSON is between tokens, because strings contain none. */
 const onOneLine = (text: string): string => text.replace(/^\ufeff/, '').replace(/[\r\n]/g, ' ');
 
-/** A JSON string, or a bracket outside of strings. */
+/** A JSON string or a bracket outside of strings. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}]/g;
 
 /** Counts levels as for a view's fields: without the view's own braces. */

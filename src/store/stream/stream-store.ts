@@ -5,7 +5,7 @@
 // Durable: `append` resolves to an id once the stream has acknowledged the message, so a quorum of
 // the stream's servers has it. A setting of the servers decides whether they have synced the view.
 //
-// Not acknowledged: the view is refused, and not published again, if no answer comes within 5
+// Not acknowledged: the view is refused and not published again if no answer comes within 5
 // seconds, if the connection is lost, or if the stream has no leader or refuses the message. It may
 // be stored nevertheless.
 //
@@ -40,7 +40,7 @@ export type StreamStoreState = ReturnType<StreamStore['state']>;
 const CHECK_MS = 1_000;
 
 /**
- * Finds the stream, or creates it.
+ * Finds or creates the stream.
  * @throws {Fatal} exit 69 if the cluster doesn't answer, 78 if views must not go there.
  */
 export async function createStreamStore(options: StreamStoreOptions): Promise<StreamStore> {
@@ -112,7 +112,7 @@ export class StreamStore implements ViewStore {
     return { id };
   }
 
-  /** Refuses new views, and those that aren't acknowledged by now. */
+  /** Refuses new views and those that aren't acknowledged by now. */
   close(): void {
     this.#isClosing = true;
     this.#endChecks();
