@@ -328,7 +328,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         for (const path of paths) fs.lchownSync(path, 0, 0);
       };
       const giveBack = async (said: string): Promise<void> => {
-        const command = commandIn(said.replaceAll(/\n +/g, ' '), /to write there: (.*)/);
+        const command = commandIn(said.replaceAll(/\n +/g, ' '), /write permission: (.*)/);
         await works(place, command, paths, asRoot(place));
         expect(paths.map((path) => fs.lstatSync(path).uid)).not.toContain(0);
       };

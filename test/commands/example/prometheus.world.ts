@@ -82,7 +82,7 @@ const ALERTS = [
     { project: '1' },
   ],
   ['Refusing', 'viewlog refused 30 requests within an hour', {}],
-  ['ProjectsFileFaulty', 'The projects file on a is invalid; run viewlog check', here],
+  ['ProjectsFileInvalid', 'The projects file on a is invalid; run viewlog check', here],
   ['DiskFilling', 'The disk of viewlog on a will be full within two days', here],
 ] as const;
 
