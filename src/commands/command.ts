@@ -107,7 +107,9 @@ export function readCommand<K extends OptionName>(
     const paths = wanted.includes('FILE') ? operands.map(absolute) : operands;
     const command = again && viewlog(self, [name, ...paths, ...again]);
     const variable = needsTokenVariable(self.chosen) ? TOKEN_ENV : undefined;
-    return command && runAs(owner, self, command, variable);
+    if (!command) return undefined;
+    const { words, command: run } = runAs(owner, self, command, variable);
+    return run === undefined ? words : `run it ${words}: ${run}`;
   };
   return { settings, operands, self, asOwner };
 }

@@ -9,7 +9,7 @@ import { defineCommand } from './command.ts';
 /** Examines the installation. Exit 78 if there is an error, else 0. */
 export const doctor = defineCommand({
   name: 'doctor',
-  summary: 'finds problems with this installation, and how to fix them',
+  summary: 'finds problems with this installation, and says how to fix them',
   examples: [
     'viewlog doctor --data /var/lib/viewlog --url https://views.example.com',
     'sudo -u viewlog viewlog doctor --data /var/lib/viewlog',
@@ -18,7 +18,7 @@ export const doctor = defineCommand({
   optionHelp: {
     host: "the collector's address, if it isn't running",
     port: "the collector's port, if it isn't running",
-    url: 'address that pages post to, through the proxy; one request counts as refused (405)',
+    url: 'also test this address, which pages post to; viewlog counts one test as refused (405)',
   },
   async run(settings, _, { print, self }) {
     const { url, 'probe-project': project, json } = settings;
@@ -28,16 +28,15 @@ export const doctor = defineCommand({
     const findings = examine(await gatherFacts(settings, self));
     const worst = findings[0]?.state ?? 'ok';
     if (json) print(JSON.stringify({ version: VERSION, state: worst, findings }, null, 2));
-    else print([...findings.map(lineOf), summaryOf(findings)].join('\n'));
+    else print([...findings.map(linesOf), summaryOf(findings)].join('\n'));
     return worst === 'error' ? EXIT.badConfiguration : EXIT.done;
   },
 });
 
-/** Returns a finding as one line. Commands that fix the finding follow on lines of their own. */
-function lineOf({ check, state, what, fix }: Finding): string {
+/** Returns a finding as a line. Its fix, and the commands of the fix, follow on lines of their own. */
+function linesOf({ check, state, what, fix }: Finding): string {
   const finding = `${state.padEnd(INDENT.length - 2)}  ${check}: ${what}`;
-  if (fix?.includes('\n')) return `${finding}.\n${fix}`.replaceAll('\n', `\n${INDENT}`);
-  return fix === undefined ? finding : `${finding}. ${fix}`;
+  return fix === undefined ? finding : `${finding}\n${fix}`.replaceAll('\n', `\n${INDENT}`);
 }
 
 const INDENT = ' '.repeat('warning  '.length);

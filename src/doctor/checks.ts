@@ -55,8 +55,13 @@ function understood(run: Check, facts: Facts): readonly Verdict[] {
     return run(facts);
   } catch (cause) {
     if (version === BUILD) throw cause;
-    const what = `viewlog ${version} is running, and this doctor (${BUILD}) can't read its whole status`;
-    return [warning(what, `Look at ${facts.status.address}/status.txt`)];
+    const what = `viewlog ${version} is running, but this doctor (${BUILD}) can't read all of its status.`;
+    return [
+      warning(
+        what,
+        `Run the doctor of that version, or look at ${facts.status.address}/status.txt`,
+      ),
+    ];
   }
 }
 

@@ -10,7 +10,7 @@ import { cannotUse, findStream, probe } from '../jetstream/stream.ts';
 import type { ServeSettings } from '../settings.ts';
 import { ownerFault } from '../store/refused/refused-stream.ts';
 import type { Facts } from './facts.ts';
-import { error, ok, type Verdict, warning } from './finding.ts';
+import { error, ofMessage, ok, step, type Verdict, warning } from './finding.ts';
 
 type Reached = Awaited<ReturnType<typeof inspectCluster>>;
 /** A cluster, or why it can't be used. */
@@ -77,50 +77,65 @@ export function checkCluster({ cluster }: Facts): readonly Verdict[] {
   if (cluster === undefined) return [];
   if (!('fault' in cluster)) {
     const { server, version, warnings } = cluster;
-    if (warnings.length > 0) return warnings.map((text) => warning(text));
-    return [ok(`NATS server ${server} answers, version ${version}`)];
+    if (warnings.length > 0) return warnings.map((text) => ofMessage('warning', text));
+    return [ok(`NATS server ${server}, version ${version}, answers.`)];
   }
   const { message, exitCode } = cluster.fault;
-  const fix = 'Check the address, the firewall, and whether the servers are running';
-  return [error(message, exitCode === EXIT.unavailable ? fix : undefined)];
+  const fix = 'Check the address, the firewall, and whether the servers are running.';
+  return [ofMessage('error', message, { fix: exitCode === EXIT.unavailable ? fix : undefined })];
 }
 
 export const checkPermissions = reached(({ denied }) => {
-  if (denied.size > 0) return Array.from(denied, (text) => error(text));
-  return [ok('The NATS user has the permissions that a collector needs')];
+  if (denied.size > 0) return Array.from(denied, (text) => ofMessage('error', text));
+  return [ok('The NATS user has the permissions that a collector needs.')];
 });
 
 export const checkStream = reached(({ name, stream, unusable, refused, needs, denied }) => {
-  if (unusable !== undefined) return [error(unusable.message, 'Check JetStream on the servers')];
+  if (unusable !== undefined) {
+    return [ofMessage('error', unusable.message, { fix: 'Check JetStream on the servers.' })];
+  }
   const notOurs = refused && ownerFault(refused.config);
-  if (notOurs !== undefined) return [error(notOurs)];
+  if (notOurs !== undefined) return [ofMessage('error', notOurs)];
   if (stream === undefined) {
-    const copies = needs.replicas ?? '3, or 1 if fewer servers are up';
-    const what = `Stream ${name} is missing; a collector creates it, with replicas: ${copies}`;
+    const { replicas } = needs;
+    const servers = plural(replicas ?? inspect.REPLICAS, 'server');
+    const fewer = replicas === undefined ? ', or on 1 if fewer are up' : '';
+    const what = `Stream ${name} doesn't exist yet. A collector creates it on ${servers}${fewer}.`;
     return denied.size > 0 ? [] : [ok(what)];
   }
   const { messages, bytes, replicas, lagging } = inspect.seenOf(stream);
   const unfit = inspect.configFault(stream.config);
-  if (unfit !== undefined) return [error(`Stream ${name} can't store views: ${unfit}`, edit(name))];
+  if (unfit !== undefined) {
+    return [ofMessage('error', `Stream ${name} can't store views: ${unfit}`, { fix: edit(name) })];
+  }
   const down = inspect.groupFault(inspect.seenOf(stream));
-  if (down !== undefined) return [error(`Views are refused: ${down}`, 'Start the servers')];
+  if (down !== undefined) {
+    return [
+      error(`Views are refused, because ${down}.`, 'Start the servers that store the stream.'),
+    ];
+  }
   if (!inspect.hasRoomFor(stream, needs.viewBytesMax)) {
-    return [error('Views are refused: the stream is full', edit(name))];
+    return [error('Views are refused, because the stream is full.', edit(name))];
   }
   const what = `Stream ${name} has ${plural(messages, 'message')}, ${formatSize(bytes)}`;
-  if (lagging.length === 0) return [ok(`${what}; replicas: ${replicas}, all current`)];
-  return [warning(`${what}; down or behind: ${lagging.join(', ')}`, 'Start these servers')];
+  if (lagging.length === 0) return [ok(`${what}, on ${plural(replicas, 'server')}, all current.`)];
+  const behind = `${what}. These servers are down or behind: ${lagging.join(', ')}.`;
+  return [warning(behind, 'Start the servers that are down.')];
 });
 
 const edit = (name: string): string =>
-  `Change it with nats stream edit ${name}, or name another with --nats-stream`;
+  `Change the stream with nats stream edit ${name}, or choose another stream with --nats-stream.`;
 
 export const checkSettings = reached(({ name, stream, needs }) => {
   const tooSmall = inspect.limitFault(stream?.config ?? { name }, needs);
-  if (tooSmall !== undefined) return [error(tooSmall, 'Raise the limit, or lower --max-view')];
+  if (tooSmall !== undefined) {
+    return [ofMessage('error', tooSmall, { fix: 'Raise the limit, or lower --max-view.' })];
+  }
   const warnings = stream === undefined ? [] : inspect.configWarnings(stream, needs);
-  if (warnings.length > 0) return warnings.map((text) => warning(text, edit(name)));
-  return [ok('The largest view fits, no limit drops views, and there are enough replicas')];
+  if (warnings.length > 0) {
+    return warnings.map((text) => ofMessage('warning', text, { fix: edit(name) }));
+  }
+  return [ok('The largest view fits, no limit drops views, and there are enough replicas.')];
 });
 
 const CLOCK_MS_MAX = 2_000;
@@ -128,9 +143,10 @@ const CLOCK_MS_MAX = 2_000;
 export const checkClock = reached(({ clockMs }, { hasSudo }) => {
   if (Number.isNaN(clockMs)) return [];
   if (clockMs <= CLOCK_MS_MAX)
-    return [ok("This machine's clock agrees with that of the stream's server")];
+    return [ok("This machine's clock agrees with the clock of the stream's server.")];
   const seconds = plural(Math.round(clockMs / 1000), 'second');
-  const what = `This machine's clock differs from that of the stream's server by ${seconds}`;
+  const what = `This machine's clock differs by ${seconds} from the clock of the stream's server.`;
   const sync = commands.asRoot('timedatectl set-ntp true', hasSudo);
-  return [warning(`${what}; this clock decides a view's day`, `Synchronise both: ${sync}`)];
+  const fix = step('Synchronise both clocks. On this machine, run:', sync);
+  return [warning(`${what} The clock of this machine decides the day of a view.`, fix)];
 });

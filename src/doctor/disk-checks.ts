@@ -18,11 +18,11 @@ import {
 } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
 import type { Installation } from '../installation/installation.ts';
-import { spaceOf } from '../status/look-around.ts';
-import { directoryNotice, spaceStep, stepText } from '../status/problem-words.ts';
+import { type Space, spaceOf } from '../status/look-around.ts';
+import { directoryNotice, spaceStep } from '../status/problem-words.ts';
 import { daysInWords } from '../status/words.ts';
 import type { Facts } from './facts.ts';
-import { error, ok, type Verdict, warning } from './finding.ts';
+import { error, ofMessage, ofNotice, ok, step, type Verdict, warning } from './finding.ts';
 import type { Inside } from './probe-disk.ts';
 
 /** A check that needs a readable data directory. */
@@ -36,18 +36,20 @@ export function checkAccess(facts: Facts): readonly Verdict[] {
   const { isOutsider, ownUid, holder, source, of, disk } = facts;
   if (!isOutsider) return [];
   const { data: owner = ROOT } = of.owners;
-  const who = ownUid === undefined ? 'This user' : userName(ownUid);
+  const who = ownUid === undefined ? 'another user' : userName(ownUid);
+  const whose =
+    source === 'options' ? `${owner.name} owns the files` : `viewlog runs as ${owner.name}`;
   const what =
     holder === 'unknown' && source !== 'running'
-      ? `${who} isn't allowed to ask what writes to "${of.data}", so the doctor can't tell what runs there`
-      : `${who} isn't ${owner.name}, ${source === 'options' ? 'who owns the files' : 'the account that runs viewlog'}, ` +
-        `so the doctor may miss faults in "${of.data}"`;
-  const run = commands.runAs(owner, of, commands.doctor({ ...of, owners: {} })).replace(/^r/, 'R');
+      ? `The doctor runs as ${who}, which isn't allowed to find out whether viewlog runs in "${of.data}".`
+      : `The doctor runs as ${who}, but ${whose}. The doctor may miss faults in "${of.data}".`;
+  const { words, command } = commands.runAs(owner, of, commands.doctor({ ...of, owners: {} }));
+  const run = command === undefined ? `${words}.` : step(`Run the doctor ${words}:`, command);
   const isRoots = of.owners.data?.uid === 0 && disk?.fault !== undefined;
   // An operator who runs the doctor as a service's account expects that viewlog runs as that account.
   if (!isRoots || !isService({ uid: ownUid ?? 0 })) return [warning(what, run)];
-  const closed = `${who} can't open "${of.data}", which belongs to root`;
-  return [error(`${closed}, so viewlog doesn't start as ${who}`, run)];
+  const closed = `"${of.data}" belongs to root, and ${who} can't open it`;
+  return [error(`${closed}, so viewlog can't start as ${who}.`, run)];
 }
 
 export function checkDirectory({ disk, isOutsider, nowMs, of }: Facts): readonly Verdict[] {
@@ -55,18 +57,22 @@ export function checkDirectory({ disk, isOutsider, nowMs, of }: Facts): readonly
   const { data } = of;
   const { inside } = disk;
   const fault = disk.fault ?? (inside?.writing instanceof Error ? inside.writing : undefined);
-  if (fault !== undefined) return isOutsider ? [] : [error(cannotOpen(data!, fault).message)];
+  if (fault !== undefined) {
+    return isOutsider ? [] : [ofMessage('error', cannotOpen(data!, fault).message)];
+  }
   if (inside !== undefined) {
     if (inside.isBlocked) {
       const today = fileNameOf('views', dayOf(nowMs));
-      const what = `"${data}/${today}" isn't a regular file, so today's views are refused`;
-      return [error(what, 'Move it away; viewlog then creates the file')];
+      const what = `"${data}/${today}" isn't a regular file, so today's views are refused.`;
+      return [error(what, 'Move it away. viewlog then creates the file.')];
     }
     // Root can write everywhere; the check of the user reports an account that can't.
-    return inside.account === undefined ? [] : [ok(`"${data}" is writable`)];
+    return inside.account === undefined ? [] : [ok(`"${data}" is writable.`)];
   }
-  const fix = `viewlog creates the directory when it starts, if its account is allowed to. Otherwise correct --data, or run: ${commands.create(of)}`;
-  return [warning(`"${data}" doesn't exist; there are no views yet`, fix)];
+  const fix =
+    'Check --data. If it is right, viewlog creates the directory when it starts. ' +
+    "If viewlog's account isn't allowed to, run:";
+  return [warning(`The data directory "${data}" doesn't exist.`, step(fix, commands.create(of)))];
 }
 
 /** A file's path, owner and mode. */
@@ -77,30 +83,29 @@ export const checkUser = inside((seen, { of, source }) => {
   const { directory, files, account, closedDirectory: closed } = seen;
   if (closed !== undefined) {
     const runs = source === 'running' ? 'runs' : 'last ran';
-    const { title, steps } = directoryNotice(closed, of, runs);
-    return [error(title.slice(0, -1), steps.map(stepText).join())];
+    return [ofNotice('error', directoryNotice(closed, of, runs))];
   }
   const whose = `The data directory belongs to ${userName(directory.uid)}`;
   if (account?.uid === 0 && source === 'options') {
     const fix =
-      "If a service should run viewlog, first give the service's account the directory and everything in it";
-    return [warning(`${whose}, so viewlog would run as root`, fix)];
+      "If viewlog should run as a service's account, first give that account the directory and everything in it.";
+    return [warning(`${whose}, so viewlog would run as root.`, fix)];
   }
   if (account !== undefined) {
     const { uid, name } = account;
     const owned = uid === directory.uid ? 'the data directory' : 'the files in the data directory';
     const can = uid === 0 ? 'can' : 'should';
-    return [ok(`${name} owns ${owned}, so viewlog ${can} run as ${name}`)];
+    return [ok(`${name} owns ${owned}, so viewlog ${can} run as ${name}.`)];
   }
   const [name = userName(directory.uid), ...more] = new Set(files.map(({ uid }) => userName(uid)));
   if (more.length > 0) {
     const names = [name, ...more].join(' and ');
-    const question =
-      'Which account runs viewlog? Give that account the directory and all its files';
-    return [warning(`${whose}, and its files to ${names}`, question)];
+    const fix = 'Give the directory and all its files to the account that runs viewlog.';
+    return [warning(`${whose}, and its files to ${names}.`, fix)];
   }
-  const what = `${whose}, with mode ${modeText(directory.mode)}, and its files to ${name}, who can't create files there`;
-  return [error(what, `Which account should run viewlog, ${name} or another?`)];
+  const what = `${whose}, with mode ${modeText(directory.mode)}, and its files to ${name}, which can't create files there.`;
+  const fix = `Give the directory to the account that should run viewlog: ${name}, or another.`;
+  return [error(what, fix)];
 });
 
 /** Returns who owns files of one owner: `"/data/a" and 2 more files belong to root`. */
@@ -112,12 +117,13 @@ function whose([first, ...more]: readonly [Found, ...Found[]]): string {
 }
 
 /** Finds files that viewlog, or shippers in its group, can't open. */
-export const checkPermissions = inside((seen, { of }) => {
+export const checkPermissions = inside((seen, { of, source }) => {
   const { files, account, read, closed, copiesGid } = seen;
   if (account === undefined) return [];
-  const { name: who } = account;
-  if (closed !== undefined)
-    return [error(`viewlog, which runs as user ${who}, doesn't start: ${closed}`)];
+  // Beside a name such as "viewlog", the words "viewlog's account" say what the name is.
+  const who = `viewlog's account (${account.name})`;
+  const noStart = source === 'running' ? "viewlog can't start again" : "viewlog can't start";
+  if (closed !== undefined) return [ofMessage('error', `${noStart}: ${closed}`)];
   /** Reports files that the account can't read (and write): those with the owner of the first. */
   const denied = (
     some: readonly Found[],
@@ -130,16 +136,18 @@ export const checkPermissions = inside((seen, { of }) => {
     const [first] = closedFiles;
     if (first === undefined) return [];
     const same = closedFiles.filter(({ uid }) => uid === first.uid);
-    const stop = state === error ? ", so it doesn't start" : '';
-    const effect = (them: string) =>
-      `viewlog, which runs as user ${who}, can't ${verb} ${them}${stop}`;
+    const stop = state === error ? `, so ${noStart}` : '';
+    const effect = (them: string) => `${who} can't ${verb} ${them}${stop}.`;
     if (copiesGid !== undefined && first.uid === 0 && dirname(first.path) === of.data) {
-      const why = `${whose([first])}, as do other files there, probably because root copied them`;
-      return [state(`${why}; ${effect('it')}`, commands.giveBack(of, account, copiesGid))];
+      const why = `"${first.path}" and other files there belong to root, probably because root copied them`;
+      const give = commands.giveBack(of, account, copiesGid);
+      return [state(`${why}. ${effect('that file')}`, step('Give the files back:', give))];
     }
     const paths = same.map(({ path }) => path);
-    const why = `${whose([first, ...same.slice(1)])}; ${effect(same.length > 1 ? 'them' : 'it')}`;
-    return [state(why, commands.grant(account, paths, first, what))];
+    const why = `${whose([first, ...same.slice(1)])}. ${effect(same.length > 1 ? 'them' : 'it')}`;
+    return [
+      state(why, step('Give the account access:', commands.grant(account, paths, first, what))),
+    ];
   };
   const newest = (kind: string): readonly Found[] =>
     files
@@ -171,83 +179,98 @@ function hiddenFromShippers({ directory, files, account }: Inside, of: Installat
   const [first, ...more] = hidden;
   if (!isShared || first === undefined) return [];
   const them = more.length > 0 ? 'them' : 'it';
-  const what = `${whose([first, ...more])}; shippers in group ${groupName(directory.gid)} can't read ${them}`;
+  const what = `${whose([first, ...more])}. Shippers in group ${groupName(directory.gid)} can't read ${them}.`;
   const fix = commands.share(
     { ...of, owners: { data: ownerIn(first) } },
     hidden.map(({ name }) => name),
   );
-  return [warning(what, fix)];
+  return [warning(what, step('Let the group read them:', fix))];
 }
 
-const NETWORK =
-  'the file server decides how safe a sync is, and the lock works on one machine only';
+const LOCK_HERE = 'and the lock keeps out only collectors on this machine.';
+const NETWORK = `. The file server decides how safe a sync is, ${LOCK_HERE}`;
 
-/** The kernel's number of each type of file system, its name, and its drawback, if any. */
+/** The kernel's number of each type of file system, its name, and the effect if it is a bad one. */
 const FILE_SYSTEMS: Readonly<Record<number, readonly [name: string, why?: string]>> = {
   0xef53: ['ext4'],
   0x58465342: ['xfs'],
   0x9123683e: ['btrfs'],
   0x2fc12fc1: ['zfs'],
-  0x01021994: ['tmpfs', 'it is in memory, and lost when this machine restarts'],
-  0x794c7630: ['overlay', 'it belongs to a container, and is lost with it'],
+  0x01021994: ['tmpfs', ', which is in memory. A reboot deletes all views.'],
+  0x794c7630: [
+    'overlay',
+    ', which belongs to a container. Removing the container deletes all views.',
+  ],
   0x6969: ['nfs', NETWORK],
   0xff534d42: ['cifs', NETWORK],
   0xfe534d42: ['smb', NETWORK],
-  0x65735546: ['fuse', NETWORK],
+  0x65735546: ['fuse', `. The program behind it decides how safe a sync is, ${LOCK_HERE}`],
 };
 
 export const checkFileSystem = inside(({ fileSystem }) => {
   if (fileSystem === undefined) return [];
   const { type } = fileSystem;
-  const [name, why] = FILE_SYSTEMS[type] ?? [`type 0x${type.toString(16)}`];
+  const [name, why] = FILE_SYSTEMS[type] ?? [`a file system of type 0x${type.toString(16)}`];
   const what = `The data directory is on ${name}`;
-  if (why === undefined) return [ok(what)];
-  return [warning(`${what}; ${why}`, 'Move it to a local disk; in a container, mount a volume')];
+  if (why === undefined) return [ok(`${what}.`)];
+  return [
+    warning(`${what}${why}`, 'Move it to a local disk. In a container, mount a volume there.'),
+  ];
 });
 
 const DAYS_LEFT_MIN = 14;
 const FREE_UP =
-  'Delete views-*.ndjson of earlier days that you have shipped or copied, or use --keep-days';
+  'Delete views-*.ndjson of earlier days that you have shipped or copied, or set --keep-days.';
 
 /** Checks the free space, and how long it lasts by the sizes of the last complete days. */
 export const checkSpace = inside((seen, { settings, of }) => {
   const { 'min-free': minFreeBytes, 'keep-days': keepDays } = settings;
   const space = spaceOf(seen, minFreeBytes);
   if (space === undefined) {
-    const what = "Free disk space is unknown: statfs isn't permitted; --min-free is off";
-    return [warning(what, 'Start Deno with --allow-sys=statfs')];
+    const what = 'Free disk space is unknown, so --min-free is off.';
+    return [warning(what, 'On Deno, start viewlog with --allow-sys=statfs.')];
   }
-  const what = `${formatRoundedSize(space.freeBytes)} free (--min-free is ${formatSize(minFreeBytes)})`;
-  const refused = 'every view is refused with 503';
   const full = spaceStep(space, of, minFreeBytes);
   if (full !== undefined) {
-    // Without inodes, a file that is open can still grow.
-    const unfit = minFreeBytes > 0 ? refused : "a view that doesn't fit is refused with 503";
-    const outcome = space.missingBytes > 0 ? unfit : 'no file can be created';
-    return [error(`${what}; ${outcome}`, full.text)];
+    const { text, command } = full;
+    const fix = command === undefined ? text : step(`${text} To list the files, run:`, command);
+    return [error(refusal(space, minFreeBytes), fix)];
   }
+  const what = `${formatRoundedSize(space.freeBytes)} is free (--min-free is ${formatSize(minFreeBytes)})`;
   const { daysLeft } = space;
   if (daysLeft === undefined)
-    return [ok(`${what}; an estimate of how long the disk lasts needs a full day`)];
-  const estimate = `${what}, enough for ${daysInWords(daysLeft)} at the current rate`;
+    return [ok(`${what}. After one full day, the doctor can estimate how long that lasts.`)];
+  const estimate = `${what}, enough for ${daysInWords(daysLeft)} at the current rate.`;
   // With --keep-days, as many files are removed as are added.
   const isSteady = keepDays > 0 && seen.viewDays.length >= keepDays;
   if (daysLeft >= DAYS_LEFT_MIN || isSteady) return [ok(estimate)];
-  return [warning(`${estimate}; then ${refused}`, FREE_UP)];
+  return [warning(`${estimate} After that, every view is refused with 503.`, FREE_UP)];
 });
+
+/** Returns what is refused for lack of space. */
+function refusal({ missingBytes }: Space, minFreeBytes: number): string {
+  if (missingBytes === 0) return "viewlog can't create files.";
+  // If inodes are left, a file that is open can still grow.
+  return minFreeBytes > 0
+    ? 'Every view is refused with 503, because free disk space is below --min-free.'
+    : "A view that doesn't fit on the disk is refused with 503.";
+}
 
 const SLOW_MS = 50;
 
-export const checkWriting = inside(({ writing }, { settings }) => {
+export const checkWriting = inside(({ writing }, { settings, of }) => {
   if (writing instanceof Error) return [];
   const sorted = writing.toSorted((a, b) => a - b);
   const median = sorted[sorted.length >> 1];
   if (median === undefined) return [];
-  const slowest = `the slowest of ${sorted.length}: ${millis(sorted.at(-1)!)}`;
-  const what = `A write and sync take ${millis(median)} (${slowest})`;
+  const slowest = `the slowest of ${sorted.length} took ${millis(sorted.at(-1)!)}`;
+  const what = `A write with its sync takes ${millis(median)} (${slowest}).`;
   if (median <= SLOW_MS || settings.durability === 'os') return [ok(what)];
-  const fix = 'Look for a failing disk: dmesg; iostat -x';
-  return [warning(`${what}; each 201 waits for a sync`, fix)];
+  const fix = step(
+    "Check whether the disk is failing. To see the kernel's messages, run:",
+    commands.asRoot('dmesg', of.hasSudo),
+  );
+  return [warning(`${what} Every 201 waits for a sync.`, fix)];
 });
 
 const millis = (ms: number): string => `${ms.toFixed(ms < 10 ? 2 : 0)} ms`;
@@ -255,10 +278,9 @@ const millis = (ms: number): string => `${ms.toFixed(ms < 10 ? 2 : 0)} ms`;
 export function checkClock({ nowMs, disk, of, isSynchronised }: Facts): readonly Verdict[] {
   const newest = disk?.inside?.viewDays.at(-1) ?? '';
   const now = `The time is ${timeOf(nowMs)}`;
-  if (dayOf(nowMs) >= newest) return [ok(now)];
-  const what = `${now}, but "${of.data}/${fileNameOf('views', newest)}" has a later day, so the clock is or was wrong`;
-  if (isSynchronised) return [ok(`${what}; the clock is synchronised now`)];
-  return [
-    warning(what, `Synchronise it: ${commands.asRoot('timedatectl set-ntp true', of.hasSudo)}`),
-  ];
+  if (dayOf(nowMs) >= newest) return [ok(`${now}.`)];
+  const what = `${now}, but "${of.data}/${fileNameOf('views', newest)}" has a later day.`;
+  if (isSynchronised) return [ok(`${what} The clock was wrong, and is synchronised now.`)];
+  const sync = commands.asRoot('timedatectl set-ntp true', of.hasSudo);
+  return [warning(`${what} The clock is or was wrong.`, step('Synchronise the clock:', sync))];
 }

@@ -56,7 +56,7 @@ export interface Facts {
   readonly askedData: string | undefined;
   /** The command line's port; `undefined` if it wasn't chosen. */
   readonly askedPort: number | undefined;
-  /** Each option that differs from the running collector's: `--port 9000, not 8080`. */
+  /** Each option that differs from the running collector's: `--port 9000 (not 8080)`. */
   readonly different: readonly string[];
   /** The examined settings as values. */
   readonly settings: ServeSettings;
@@ -228,13 +228,13 @@ function valuesOf(settings: DoctorSettings, other: Announced | undefined): Docto
 const NOT_COMPARED = new Set('store nats-creds port status-token-file log'.split(' '));
 
 /**
- * Returns `--max-view 16KiB, not 32KiB` for each option that differs from the running collector's.
+ * Returns `--max-view 16KiB (not 32KiB)` for each option that differs from the running collector's.
  */
 function differences(options: DoctorSettings, self: Announced, running: Announced): string[] {
   const { projects } = running;
   const isNamed = options.projects !== projectsIn(options.data);
   const isOther = isNamed && projects !== undefined && projects !== self.projects;
-  const files = isOther ? [`--projects ${projects}, not ${self.projects}`] : [];
+  const files = isOther ? [`--projects ${projects} (not ${self.projects})`] : [];
   const others = SERVE_OPTIONS.flatMap((name) => {
     const asked = self.chosen[name]?.text;
     if (asked === undefined || NOT_COMPARED.has(name)) return [];
@@ -244,7 +244,7 @@ function differences(options: DoctorSettings, self: Announced, running: Announce
     const current = shown || (running.chosen[name]?.text ?? fallback ?? '');
     const isThere = [running.address, running.status].some((url) => url?.includes(`//${asked}`));
     const [a, b] = [asked, current].map((text) => JSON.stringify(parser.read(text)));
-    return isThere || a === b ? [] : [`--${name} ${current}, not ${asked}`];
+    return isThere || a === b ? [] : [`--${name} ${current} (not ${asked})`];
   });
   return [...files, ...others];
 }

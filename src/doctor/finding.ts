@@ -1,11 +1,15 @@
+import type { Notice } from '../status/problem-words.ts';
+import { noticeText } from '../status/text.ts';
+
 /** `error`: views are lost or refused until the fault is fixed. */
 export type State = 'ok' | 'warning' | 'error';
 
 /** The result of a check. */
 export interface Verdict {
   readonly state: State;
-  /** The fact that was found, and why it matters. */
+  /** The fact that was found, and why it matters, in sentences. */
   readonly what: string;
+  /** What to do, in sentences. A command is on an indented line of its own, ready to copy. */
   readonly fix?: string | undefined;
   /** True: the fix starts viewlog, which other faults can prevent. */
   readonly isStart?: boolean;
@@ -19,3 +23,31 @@ export interface Finding extends Omit<Verdict, 'isStart'> {
 export const ok = (what: string): Verdict => ({ state: 'ok', what });
 export const warning = (what: string, fix?: string): Verdict => ({ state: 'warning', what, fix });
 export const error = (what: string, fix?: string): Verdict => ({ state: 'error', what, fix });
+
+/** Returns a fix: a sentence that ends in a colon, and below it the command. */
+export const step = (text: string, command: string): string => `${text}\n  ${command}`;
+
+/**
+ * Makes a finding of a message that viewlog logs, too: `fact; fix` or `fact; run: command`.
+ * @param more what the message leaves out: the effect, and the fix if the message has none.
+ */
+export function ofMessage(
+  state: State,
+  message: string,
+  { effect, fix }: { readonly effect?: string; readonly fix?: string | undefined } = {},
+): Verdict {
+  const parts =
+    /^(.+?); ([^;]*\brun(?: as root)?:) (.+)$/.exec(message) ?? /^(.+); (.+)$/.exec(message);
+  const [, fact = message, advice = '', command] = parts ?? [];
+  const what = [sentence(fact), effect].filter(Boolean).join(' ');
+  const own = sentence(advice.replace(/^[a-z]/, (letter) => letter.toUpperCase()));
+  return { state, what, fix: command ? step(own, command) : own || fix };
+}
+
+const sentence = (text: string): string => text.replace(/[^.:?]$/, '$&.');
+
+/** Makes a finding of a notice of the status page. Each of its commands is on a line of its own. */
+export function ofNotice(state: State, notice: Notice): Verdict {
+  const [what = '', ...steps] = noticeText(notice).split('\n');
+  return { state, what, fix: steps.map((line) => line.replace('  ', '')).join('\n') || undefined };
+}

@@ -1,13 +1,14 @@
 // Sends requests as a page would, to find out which ones a proxy passes on to viewlog.
 import { fetchOnce, type Reply } from '../base/fetch-once.ts';
 import { formatSize, KiB } from '../base/format.ts';
+import { viewUrl } from '../base/option.ts';
 import { clip } from '../base/text.ts';
 import { REPLAY_HEADER } from '../collector/receive-view.ts';
-import { help } from '../installation/commands.ts';
+import { doctor, help } from '../installation/commands.ts';
 import type { Installation } from '../installation/installation.ts';
 import { described, isFromViewlog, preflightFrom, refusalIn } from './reply.ts';
 import type { Facts } from './facts.ts';
-import { error, ok, type Verdict, warning } from './finding.ts';
+import { error, ok, step, type Verdict, warning } from './finding.ts';
 
 /** The answers from the address that pages post to. */
 export type ProxyReplies = Awaited<ReturnType<typeof probeProxy>>;
@@ -67,47 +68,61 @@ const reached =
 
 const LOST = "views from pages don't arrive";
 
+/** Returns a fix at the proxy, and the command that prints the page about proxies. */
+const atProxy = (of: Installation, text: string): string =>
+  step(`${text} For examples, run:`, help(of, 'proxies'));
+
 export function checkUrl({ proxy, of, reply }: Facts): readonly Verdict[] {
   if (proxy === undefined) return [];
   const { url, get } = proxy;
   const refusal = refusalIn(get);
   if (refusal?.code === 'not-found') {
-    const what = `${url} reaches viewlog, but the proxy changes the path: ${refusal.detail}; ${LOST}`;
-    return [error(what, `Have the proxy pass the path on unchanged: ${help(of, 'proxies')}`)];
+    const what = `${url} reaches viewlog, but the proxy changes the path, so ${LOST}. viewlog answers: ${refusal.detail}.`;
+    return [error(what, atProxy(of, 'Have the proxy pass the path on unchanged.'))];
   }
-  if (isReached(proxy)) return [ok(`${url} reaches viewlog`)];
+  if (isReached(proxy)) return [ok(`${url} reaches viewlog.`)];
+  const what = `${url} doesn't reach viewlog (${described(get)}), so ${LOST}.`;
+  if ('failure' in get) {
+    return [
+      error(what, 'Check the host name in DNS, the certificate, the proxy and the firewall.'),
+    ];
+  }
+  const location = get.headers.get('location');
+  if (location !== null) return [error(what, redirectFix(url, location, of))];
   const isRunning = reply !== undefined && isFromViewlog(reply);
   const pass = isRunning
-    ? `Have the proxy pass /view on to ${of.address}`
-    : 'Start viewlog, and have the proxy pass /view on to it';
-  const answered = (headers: Headers): string =>
-    headers.has('location')
-      ? 'If pages use the address that it redirects to, give that one as --url'
-      : `${pass}: ${help(of, 'proxies')}`;
-  const fix =
-    'failure' in get
-      ? 'Check the host name in the DNS, the certificate, the proxy and the firewall'
-      : answered(get.headers);
-  return [error(`${url} doesn't reach viewlog: ${described(get)}; ${LOST}`, fix)];
+    ? `Have the proxy pass /view on to ${of.address}.`
+    : 'Start viewlog, and have the proxy pass /view on to it.';
+  return [error(what, atProxy(of, pass))];
+}
+
+/** Browsers follow no redirect of a preflight. */
+function redirectFix(from: string, location: string, of: Installation): string {
+  const to = URL.canParse(location, from) ? viewUrl.read(new URL(location, from).href) : undefined;
+  const fix = "Browsers don't follow this redirect. Have the pages post to the final address";
+  if (to === undefined) return `${fix}, and pass that address as --url.`;
+  return step(`${fix}, and test that address:`, doctor(of, { url: to }));
 }
 
 export const checkCors = reached(({ origin, get, preflight }, of) => {
-  const fix =
-    'Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: ' +
-    help(of, 'proxies');
+  const fix = atProxy(
+    of,
+    'Have the proxy pass on OPTIONS requests and the Origin header, and add no Access-Control-… headers of its own.',
+  );
   if (!isFromViewlog(preflight)) {
-    const what = `Another program answers preflights (${described(preflight)}), so browsers block requests from pages`;
+    const what = `Another program answers preflights (${described(preflight)}), so browsers block requests from pages.`;
     return [warning(what, fix)];
   }
   // The answer to GET may be the proxy's own, which matters to no page.
   const answers = refusalIn(get) === undefined ? [preflight] : [preflight, get];
   const allowed = answers.map(allowedOrigin).find((one) => one !== origin);
-  if (allowed === undefined) return [ok('Preflights are granted, and pages can read answers')];
+  if (allowed === undefined)
+    return [ok('Preflights are granted, and pages can read the responses.')];
   const header =
     allowed === ''
       ? 'no Access-Control-Allow-Origin'
       : `Access-Control-Allow-Origin "${allowed}" instead of "${origin}"`;
-  const what = `Answers have ${header}, so browsers block requests from pages of ${origin}`;
+  const what = `Responses carry ${header}, so browsers block requests from pages of ${origin}.`;
   return [warning(what, fix)];
 });
 
@@ -130,31 +145,31 @@ export const checkSize = reached(({ preflight, large, largeBytes, view }) => {
     // viewlog answers a preflight before its body has arrived.
     const tried = view
       ? ''
-      : '; with --project, the doctor also tests whether such a body arrives whole';
-    return [ok(`A body of ${size} isn't refused${tried}`)];
+      : ' With --project, the doctor also tests whether such a body arrives whole.';
+    return [ok(`A body of ${size} isn't refused.${tried}`)];
   }
-  const what = `A body of ${size} doesn't reach viewlog: ${described(large)}; large views are lost`;
-  return [warning(what, `Have the proxy pass it on (${SIZE_SETTINGS})`)];
+  const what = `A body of ${size} doesn't reach viewlog (${described(large)}), so large views are lost.`;
+  return [warning(what, `Have the proxy accept bodies of this size (${SIZE_SETTINGS}).`)];
 });
 
-const SIZE_SETTINGS = 'nginx: client_max_body_size; Caddy: request_body, max_size';
+const SIZE_SETTINGS = 'nginx: client_max_body_size; Caddy: max_size in request_body';
 
 export const checkView = reached(({ origin, project = '', large, largeBytes, view }, of) => {
   if (view === undefined) return [];
   const size = isFromViewlog(large) ? `, in a body of ${formatSize(largeBytes)},` : '';
   const what = `A view of project ${project} from ${origin}${size}`;
   if ('status' in view && view.status === 201) {
-    const counted = `reports count it as a view of ${PROBE_PAGE}`;
-    return [ok(`${what} was stored: ${clip(view.body, 200)}; ${counted}`)];
+    const counted = `Reports count it as a view of ${PROBE_PAGE}.`;
+    return [ok(`${what} was stored: ${clip(view.body, 200)}. ${counted}`)];
   }
   if (isCut(view)) {
-    const fix = `Have the proxy pass bodies on whole (${SIZE_SETTINGS})`;
-    return [warning(`${what} arrived cut off; such views are lost`, fix)];
+    const fix = `Have the proxy pass whole bodies on (${SIZE_SETTINGS}).`;
+    return [warning(`${what} arrived cut off. Such views are lost.`, fix)];
   }
   const refusal = refusalIn(view);
   const how = refusal
     ? `with ${refusal.code}: ${refusal.detail}`
     : `by another program: ${described(view)}`;
-  const fix = `Find the code in: ${help(of, 'trouble')}`;
-  return [warning(`${what} was refused ${how}; views from pages may be refused too`, fix)];
+  const fix = step('For the meaning of the code, run:', help(of, 'trouble'));
+  return [warning(`${what} was refused ${how}. Views from pages may be refused too.`, fix)];
 });

@@ -1,6 +1,6 @@
 import { type ReadEnv, readEnv } from '../base/env.ts';
 import { EXIT, Fatal, errnoOf, errorText } from '../base/exit.ts';
-import { freePort } from '../installation/commands.ts';
+import { findListener } from '../installation/commands.ts';
 import type { Bun } from './bun.ts';
 import type { Deno } from './deno.ts';
 import { type Address, hostAndPort, type Listener, type ListenOptions } from './listener.ts';
@@ -30,7 +30,7 @@ export function cannotListen(error: unknown, address: Address, flags: string): F
   // Bun names an address in use only in its message.
   const inUse = errnoOf(error) === 'EADDRINUSE' || /in use/i.test(errorText(error));
   const why = inUse
-    ? `it is in use by another program. ${freePort(address.port)}`
+    ? `it is in use by another program. Find it and stop it, or choose another address: ${findListener(address.port)}`
     : `${errorText(error)}. Choose another address`;
   return new Fatal(EXIT.unavailable, `Can't listen on ${hostAndPort(address)} (${flags}): ${why}`);
 }

@@ -63,19 +63,21 @@ export const keeping = (variable: string, command: string): string =>
   command.replace(/^sudo /, `sudo --preserve-env=${variable} `);
 
 /**
- * Returns how to run a command of viewlog that only this user may run: `run it as viewlog: sudo …`.
+ * Returns how to run a command of viewlog that only this user may run: `as viewlog`, and the command.
  * @param variable a variable that the command needs, set in the shell.
  */
-export function runAs(owner: Owner, of: Program, command: string, variable?: string): string {
+export function runAs(owner: Owner, of: Program, command: string, variable?: string): AccessFix {
+  const closed = unreachable(owner, of.program);
+  if (closed !== undefined) return { words: closed };
   const hasSudo = isInstalled('sudo');
   const how = [
-    `run it as ${owner.name}`,
+    `as ${owner.name}`,
     ...(hasSudo === false && owner.uid > 0 ? ['in a root shell'] : []),
     ...(variable === undefined ? [] : [`with ${variable} set`]),
   ];
   const words = asUser(owner, hasSudo, command);
   const run = variable === undefined ? words : keeping(variable, words);
-  return unreachable(owner, of.program) ?? `${how.join(', ')}: ${run}`;
+  return { words: how.join(', '), command: run };
 }
 
 type Program = Pick<Installation, 'program'>;
@@ -85,7 +87,7 @@ export function unreachable(owner: Owner, words: readonly string[]): string | un
   for (const path of words) {
     const closed = path.startsWith('/') ? closedTo(owner, path) : undefined;
     if (closed === undefined) continue;
-    const fix = 'open that directory or move the file, for instance to /usr/local/bin or /var/lib';
+    const fix = `let that account enter it, or move "${path}", for instance to /usr/local/bin or /var/lib`;
     return `${owner.name} can't enter "${closed}", where "${path}" is; ${fix}`;
   }
   return undefined;
@@ -339,9 +341,9 @@ export const list = (of: Installation): string =>
 export const findHolder = (lock: string, hasSudo = isInstalled('sudo')): string =>
   asRoot(`ss -xlp | grep -F ${shellQuoted(` ${lock}`)}`, hasSudo);
 
-/** Returns how to free a port that another program listens on. */
-export const freePort = (port: number | undefined, hasSudo = isInstalled('sudo')): string =>
-  `Find it and stop it, or choose another address: ${asRoot(`ss -ltnp 'sport = :${port}'`, hasSudo)}`;
+/** Returns a command that shows the process that listens on a port. */
+export const findListener = (port: number | undefined, hasSudo = isInstalled('sudo')): string =>
+  asRoot(`ss -ltnp 'sport = :${port}'`, hasSudo);
 
 /**
  * Returns a command that ends the process that answered at a lock, as its own user. `undefined` if

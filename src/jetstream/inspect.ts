@@ -111,12 +111,14 @@ export function configWarnings(
   const stored = `Stream ${name} is stored on ${plural(copies, 'server')}`;
   const { replicas } = needs;
   if (replicas !== undefined && replicas !== copies) {
-    const asked = `not --nats-replicas ${replicas}; change the number on the servers`;
-    warnings.push(`${stored}, ${asked}`);
+    const todo = "change the stream's replicas, or --nats-replicas";
+    warnings.push(`${stored}, not ${replicas} (--nats-replicas); ${todo}`);
   } else if (replicas === undefined && copies < REPLICAS && cluster?.name !== undefined) {
     // A server on its own is in no cluster that has a name.
     const todo = `nats stream edit ${name} --replicas ${REPLICAS}`;
-    warnings.push(`${stored} of cluster "${cluster.name}"; if it has ${REPLICAS}, run: ${todo}`);
+    warnings.push(
+      `${stored} of cluster "${cluster.name}"; if the cluster has ${REPLICAS} servers, run: ${todo}`,
+    );
   }
   return warnings;
 }

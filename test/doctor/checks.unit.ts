@@ -217,12 +217,12 @@ const examined = (facts: Partial<Facts>) =>
 
 const flag = (text: string) => ({ text, from: 'flag' as const });
 
-/** Returns the findings that aren't ok, each in one line: `state check: what; why. fix`. */
+/** Returns the findings that aren't ok, each in one line: `state check: what fix`. */
 const problemLines = (facts: Partial<Facts>): string[] =>
   examined(facts)
     .filter(({ state }) => state !== 'ok')
     .map(({ check, state, what, fix = '' }) =>
-      `${state} ${check}: ${what}. ${fix}`.replaceAll(/\n */g, ' '),
+      `${state} ${check}: ${what} ${fix}`.replaceAll(/\n */g, ' ').trimEnd(),
     );
 
 it('the doctor reports no fault if nothing is wrong', () => {
@@ -303,69 +303,69 @@ const DENIED: Partial<Facts> = {
 };
 
 const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
-  'error projects file: /data/projects.json:4:3: expected ","; found {; viewlog doesn\'t start until this is fixed; a running viewlog keeps the last good list. Correct the file. To see every fault: viewlog check --data /data':
+  'error projects file: /data/projects.json:4:3: expected ","; found {. The running viewlog uses the last valid list, but can\'t start again until this is fixed. Correct the file. To list every fault, run: viewlog check --data /data':
     MISSING_COMMA,
-  'error projects file: Can\'t read projects file "/p": denied; viewlog doesn\'t start until this is fixed; a running viewlog keeps the last good list. ':
+  'error projects file: Can\'t read projects file "/p": denied. The running viewlog uses the last valid list, but can\'t start again until this is fixed.':
     {
       projects: {
         content: new Error('denied'),
         faults: [`Can't read projects file "/p": denied`],
       },
     },
-  'error projects file: projects.json is gone; viewlog doesn\'t start until this is fixed; a running viewlog keeps the last good list. Restore it from a backup or rewrite it. The command "activate" would create':
+  'error projects file: projects.json is gone. The running viewlog uses the last valid list, but can\'t start again until this is fixed. Restore it from a backup':
     {
       projects: { content: undefined, faults: ['create it: viewlog activate ID'] },
       ...shown(sceneOf({ fault: { first: 'projects.json is gone', isMissing: true } })),
     },
-  "error lock: Process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z at http://127.0.0.1:8080, holds the data directory; no other collector can start there (your options give the address http://127.0.0.1:9000). If process 42 shouldn't run, end it: kill 42. Otherwise examine it with --port 8080":
+  'error lock: The collector in "/data" listens at http://127.0.0.1:8080, not at http://127.0.0.1:9000. A second collector can\'t start there. To examine that collector, run the doctor with --port 8080. To end it instead, stop process 42 (viewlog 0.1.0, running since 2026-11-22T14:00:00Z): kill 42':
     { askedPort: 9000 },
-  "error lock: A process that doesn't answer holds the data directory; no other collector can start there. Find the process, and end it if it hangs: sudo ss -xlp | grep -F ' /data/viewlog.lock'":
+  "error lock: A process that doesn't answer has locked \"/data\", so no viewlog can start there. Find the process, and end it if it hangs: sudo ss -xlp | grep -F ' /data/viewlog.lock'":
     { ...NOT_RUNNING, holder: 'unresponsive', reply: undefined, status: {} },
-  'error data directory: Can\'t open "/data" for writing: denied. ': inside({
+  'error data directory: Can\'t open "/data" for writing: denied.': inside({
     writing: new Error('denied'),
   }),
-  'error free space: 3.0 MiB free (--min-free is 64 MiB); every view is refused with 503. 3.0 MiB is free, and viewlog needs 61 MiB more. Delete views-*.ndjson':
+  'error free space: Every view is refused with 503, because free disk space is below --min-free. 3.0 MiB is free, and viewlog needs 61 MiB more. Delete views-*.ndjson':
     inside(free(3 * MiB)),
-  "error free space: 0 bytes free (--min-free is 0 bytes); a view that doesn't fit is refused with 503. 0 bytes is free. Delete views-*.ndjson":
+  "error free space: A view that doesn't fit on the disk is refused with 503. 0 bytes is free. Delete views-*.ndjson of earlier days that you have shipped or copied, refused-*.ndjson that you won't replay, or other files on this disk. viewlog then accepts views again. To list the files, run: ls -lh /data":
     inside(free(0), { 'min-free': 0 }),
-  'error free space: 8.0 GiB free (--min-free is 64 MiB); no file can be created. The file system has no free inodes. Delete old files':
+  "error free space: viewlog can't create files. The file system has no free inodes. Delete old files.":
     inside({ fileSystem: { ...DISK, hasInodes: false } }),
-  'error free space: 57 MiB free (--min-free is 64 MiB); every view is refused with 503. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB or use a larger disk.':
+  'error free space: Every view is refused with 503, because free disk space is below --min-free. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB':
     inside({ fileSystem: { ...DISK, freeBytes: 57 * MiB, sizeBytes: 60 * MiB } }),
-  "error collector: Another program listens at http://127.0.0.1:8080 (no answer in 5 s), so viewlog can't listen there. Find it and stop it, or choose another address: sudo ss -ltnp 'sport = :8080'":
+  "error collector: Another program listens at http://127.0.0.1:8080 (no answer in 5 s), so viewlog can't listen there. Choose another address, or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8080'":
     { reply: { failure: 'no answer in 5 s' }, status: STATUS },
   'error health: Another program listens at http://127.0.0.1:8081 (200 from x/1), so viewlog': {
     status: { ...STATUS, reply: answer(200, { server: 'x/1' }) },
   },
-  "error health: Not ready: viewlog is about to stop. If it shouldn't stop, restart it": shown(
+  "error health: viewlog is about to stop. If viewlog shouldn't stop, restart it.": shown(
     sceneOf({ isStopping: true }),
   ),
-  'error health: Not ready: no space left; every view is refused. Check the disk (df -h; df -i;':
+  "error health: Every view is refused: no space left. Check the disk (df -h, df -i, quotas). viewlog's log says more.":
     shown(sceneOf({ store: { unavailable: 'no space left' } })),
-  'error health: Not ready; without a token, the doctor sees no details. Run the doctor':
+  "error health: viewlog isn't ready. The doctor has no token, so it can't see more. Run the doctor with --status-token-file, as a user who can read that file, or set VIEWLOG_STATUS_TOKEN.":
     withoutToken(false),
-  "error url: https://views.example/view doesn't reach viewlog: 301, a redirect to https://www.views.example/view; views from pages don't arrive. If pages use the address that it redirects to, give that one as --url":
+  "error url: https://views.example/view doesn't reach viewlog (301, a redirect to https://www.views.example/view), so views from pages don't arrive. Browsers don't follow this redirect. Have the pages post to the final address, and test that address: viewlog doctor --data /data --url https://www.views.example/view":
     proxied({
       get: answer(301, { location: 'https://www.views.example/view' }),
       preflight: answer(301),
     }),
-  "error url: https://views.example/view doesn't reach viewlog: 502 from nginx; views from pages don't arrive. Have the proxy pass /view on to http://127.0.0.1:8080: viewlog help proxies":
+  "error url: https://views.example/view doesn't reach viewlog (502 from nginx), so views from pages don't arrive. Have the proxy pass /view on to http://127.0.0.1:8080. For examples, run: viewlog help proxies":
     proxied({ get: answer(502, { server: 'nginx' }), preflight: answer(502) }),
-  "error url: https://views.example/view reaches viewlog, but the proxy changes the path: Nothing at /; views from pages don't arrive. Have the proxy pass the path on unchanged: viewlog help proxies":
+  "error url: https://views.example/view reaches viewlog, but the proxy changes the path, so views from pages don't arrive. viewlog answers: Nothing at /. Have the proxy pass the path on unchanged. For examples, run: viewlog help proxies":
     proxied({ get: problem('not-found', 'Nothing at /.') }),
-  "error url: https://views.example/view doesn't reach viewlog: no route; views from pages don't arrive. Check the host name in the DNS, the certificate, the proxy and the firewall":
+  "error url: https://views.example/view doesn't reach viewlog (no route), so views from pages don't arrive. Check the host name in DNS, the certificate, the proxy and the firewall.":
     proxied({ get: { failure: 'no route' }, preflight: { failure: 'no route' } }),
-  "warning size: A body of 16 KiB doesn't reach viewlog: 413 from nginx; large views are lost. Have the proxy pass it on (nginx: client_max_body_size; Caddy: request_body, max_size)":
+  "warning size: A body of 16 KiB doesn't reach viewlog (413 from nginx), so large views are lost. Have the proxy accept bodies of this size (nginx: client_max_body_size; Caddy: max_size in request_body).":
     proxied({ large: answer(413, { server: 'nginx' }) }),
-  'warning projects file: "/data/projects.json" has 1 project, 0 active; every view is refused. viewlog activate 1 --data /data':
+  'warning projects file: No project in "/data/projects.json" is active, so every view is refused. Activate a project: viewlog activate 1 --data /data':
     { projects: reading('{"projects":[{"id":"1","active":false}]}') },
-  'warning data directory: "/data" doesn\'t exist; there are no views yet. viewlog creates the directory when it starts, if its account is allowed to. Otherwise correct --data, or run: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data':
+  "warning data directory: The data directory \"/data\" doesn't exist. Check --data. If it is right, viewlog creates the directory when it starts. If viewlog's account isn't allowed to, run: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data":
     { disk: {} },
-  'warning free space: 8.0 GiB free (--min-free is 64 MiB), enough for 7 days at the current rate; then every view is refused with 503. Delete views-*.ndjson of earlier days that you have shipped or copied, or use --keep-days':
+  'warning free space: 8.0 GiB is free (--min-free is 64 MiB), enough for 7 days at the current rate. After that, every view is refused with 503. Delete views-*.ndjson of earlier days that you have shipped or copied, or set --keep-days.':
     inside({ bytesPerDay: 1024 * MiB }),
-  "warning free space: Free disk space is unknown: statfs isn't permitted; --min-free is off. Start Deno with --allow-sys=statfs":
+  'warning free space: Free disk space is unknown, so --min-free is off. On Deno, start viewlog with --allow-sys=statfs.':
     inside({ fileSystem: undefined }),
-  'warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Start it: viewlog serve --data /data --port 8080 --status off':
+  'warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Start viewlog: viewlog serve --data /data --port 8080 --status off':
     {
       ...NOT_RUNNING,
       of: {
@@ -374,42 +374,43 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
         chosen: { port: flag('8080'), status: flag('off') },
       },
     },
-  "no view is accepted there. Start it with this command's options, because no earlier start is known: viewlog serve --data /data":
+  "warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Start viewlog. No earlier start is known, so this command has the doctor's own options: viewlog serve --data /data":
     { ...NOT_RUNNING, source: 'options' },
   // The unit sets the variable with the token.
-  'no view is accepted there. Start it: sudo systemctl restart v.service': {
-    ...NOT_RUNNING,
-    of: { ...INSTALLATION, unit: 'v.service', chosen: { status: flag('0.0.0.0:8081') } },
-  },
-  "warning health: --status is off; the doctor can't tell whether views are accepted. ": {
+  'warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Start viewlog: sudo systemctl restart v.service':
+    {
+      ...NOT_RUNNING,
+      of: { ...INSTALLATION, unit: 'v.service', chosen: { status: flag('0.0.0.0:8081') } },
+    },
+  "warning health: --status is off, so the doctor can't tell whether views are accepted.": {
     status: {},
   },
-  "warning health: Nothing answers at http://127.0.0.1:8081; the doctor can't tell whether views are accepted. Pass the collector's --status address, which":
+  "warning health: Nothing answers at http://127.0.0.1:8081, so the doctor can't tell whether views are accepted. Pass the collector's --status address, which is in its log.":
     { status: STATUS },
   // The process runs in a container, and another viewlog on this machine.
-  "warning health: Another viewlog answers at http://127.0.0.1:8081; the doctor can't tell whether views are accepted. ":
+  "warning health: Another viewlog answers at http://127.0.0.1:8081, so the doctor can't tell whether views are accepted.":
     { status: { address: STATUS.address, another: {} } },
-  "error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it doesn't hold this data directory), so viewlog can't listen there. Find it and stop it, or choose another address: sudo ss":
+  "error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it doesn't use this data directory), so viewlog can't listen there. Choose another address, or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8081'":
     {
       ...NOT_RUNNING,
       reply: undefined,
       status: { address: STATUS.address, another: {} },
     },
-  'error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it writes to "/other"), so viewlog can\'t listen there. Find':
+  "error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it writes to \"/other\"), so viewlog can't listen there. Choose another address, or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8081'":
     {
       ...NOT_RUNNING,
       reply: undefined,
       status: { address: STATUS.address, another: { data: '/other' } },
     },
-  "error collector: Another viewlog listens at http://127.0.0.1:8080 (it doesn't hold this data directory), so viewlog can't listen there. Find it and stop it, or choose another address: sudo ss":
+  "error collector: Another viewlog listens at http://127.0.0.1:8080 (it doesn't use this data directory), so viewlog can't listen there. Choose another address, or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8080'":
     { ...NOT_RUNNING, reply: VIEWLOG },
   "error collector: viewlog can't listen at http://127.0.0.1:8080: EADDRNOTAVAIL. Choose an address of this":
     { ...NOT_RUNNING, listenFault: 'EADDRNOTAVAIL' },
   'error data directory: "/data/views-2026-11-22.ndjson" isn\'t a regular file, so today\'s views are refused. Move it away':
     inside({ isBlocked: true }),
-  'warning access: #4713 isn\'t allowed to ask what writes to "/data", so the doctor can\'t tell what runs there. Run it as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data':
+  'warning access: The doctor runs as #4713, which isn\'t allowed to find out whether viewlog runs in "/data". Run the doctor as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data':
     DENIED,
-  'warning access: #4713 isn\'t #4711, the account that runs viewlog, so the doctor may miss faults in "/data". Run it as #4711: sudo':
+  'warning access: The doctor runs as #4713, but viewlog runs as #4711. The doctor may miss faults in "/data". Run the doctor as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data':
     {
       ...DENIED,
       ...inside({ writing: errorOf('EACCES') }),
@@ -418,73 +419,73 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
       source: 'running',
       reply: VIEWLOG,
     },
-  'error access: #4713 can\'t open "/data", which belongs to root, so viewlog doesn\'t start as #4713. Run it as root: sudo /srv/viewlog doctor --data /data':
+  'error access: "/data" belongs to root, and #4713 can\'t open it, so viewlog can\'t start as #4713. Run the doctor as root: sudo /srv/viewlog doctor --data /data':
     {
       ...DENIED,
       of: { ...INSTALLATION, owners: { data: { uid: 0, gid: 0, name: 'root' } } },
     },
-  'no view is accepted there. Set VIEWLOG_STATUS_TOKEN, and start it: viewlog serve --data /data --status 0.0.0.0:8081':
+  'warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Set VIEWLOG_STATUS_TOKEN, and start viewlog: viewlog serve --data /data --status 0.0.0.0:8081':
     {
       ...NOT_RUNNING,
       of: { ...INSTALLATION, program: ['viewlog'], chosen: { status: flag('0.0.0.0:8081') } },
     },
-  'warning health: Ready; without a token, the doctor sees no details. Run the doctor with --status-token-file,':
+  "warning health: viewlog is ready. The doctor has no token, so it can't see more. Run the doctor with --status-token-file, as a user who can read that file, or set VIEWLOG_STATUS_TOKEN.":
     withoutToken(true),
-  [String.raw`warning refusals: \u001b[2J. `]: shown(sceneOf({}), ['\u001b[2J']),
+  [String.raw`warning refusals: \u001b[2J.`]: shown(sceneOf({}), ['\u001b[2J']),
   "warning refusals: Aurora: 2 of 102 views in the last hour were refused. The refusals began on 2026-11-22 14:01 UTC. 2 views were refused in the last 24 hours, most recently on 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If this origin is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example":
     shown(sceneOf({}, 2, 'origin-not-allowed')),
   'warning refusals: Aurora: 11 of 111 views in the last hour were refused, 9 of them for causes that are now fixed':
     shown(fixedBesideOpen()),
   'body cut off. The latest body ended after 12 bytes. If a proxy limits the size of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)':
     shown(cutBodies()),
-  'warning cors: Answers have Access-Control-Allow-Origin "*" instead of "https://a.example", so browsers block requests from pages of https://a.example. Have the proxy pass OPTIONS and Origin on, and leave Access-Control-… to viewlog: viewlog help proxies':
+  'warning cors: Responses carry Access-Control-Allow-Origin "*" instead of "https://a.example", so browsers block requests from pages of https://a.example. Have the proxy pass on OPTIONS requests and the Origin header, and add no Access-Control-… headers of its own. For examples, run: viewlog help proxies':
     proxied({ get: problem('method-not-allowed', '', { 'access-control-allow-origin': '*' }) }),
   'warning cors: Another program answers preflights (405 from nginx), so browsers block requests from pages':
     proxied({
       preflight: answer(405, { server: 'nginx' }),
     }),
-  'warning view: A view of project 7 from https://a.example, in a body of 16 KiB, was refused with project-not-activated: No; views from pages may be refused too. Find the code in: viewlog help trouble':
+  'warning view: A view of project 7 from https://a.example, in a body of 16 KiB, was refused with project-not-activated: No. Views from pages may be refused too. For the meaning of the code, run: viewlog help trouble':
     proxied({ project: '7', view: problem('project-not-activated', 'No.') }),
   'warning overdue files: viewlog should have removed 1 file by now. viewlog removes one day of view files and one of refused files per hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson':
     inside({ overdue: ['views-2026-01-01.ndjson'] }),
-  'warning write and sync: A write and sync take 51 ms (the slowest of 3: 200 ms); each 201 waits':
+  "warning write and sync: A write with its sync takes 51 ms (the slowest of 3 took 200 ms). Every 201 waits for a sync. Check whether the disk is failing. To see the kernel's messages, run: sudo dmesg":
     inside({ writing: [51, 51, 200] }),
-  'warning clock: The time is 2026-11-20T00:00:00Z, but "/data/views-2026-11-21.ndjson" has a later day, so the clock is or was wrong. Synchronise it: sudo timedatectl set-ntp true':
+  'warning clock: The time is 2026-11-20T00:00:00Z, but "/data/views-2026-11-21.ndjson" has a later day. The clock is or was wrong. Synchronise the clock: sudo timedatectl set-ntp true':
     { nowMs: Date.UTC(2026, 10, 20) },
-  'warning file system: The data directory is on tmpfs; it is in memory, and lost when this machine':
+  'warning file system: The data directory is on tmpfs, which is in memory. A reboot deletes all views. Move it to a local disk. In a container, mount a volume there.':
     inside({ fileSystem: { ...DISK, type: 0x01021994 } }),
-  'error permissions: "/data/views-2026-11-21.ndjson" belongs to root, with mode 0600; viewlog, which runs as user #4711, can\'t write to it, so it doesn\'t start. sudo chgrp 4712 /data/views-2026-11-21.ndjson && sudo chmod g+rw /data/views-2026-11-21.ndjson':
+  "error permissions: \"/data/views-2026-11-21.ndjson\" belongs to root, with mode 0600. viewlog's account (#4711) can't write to it, so viewlog can't start again. Give the account access: sudo chgrp 4712 /data/views-2026-11-21.ndjson && sudo chmod g+rw /data/views-2026-11-21.ndjson":
     inside({ files: [LOCK, { ...ROOTS, mode: 0o100600 }] }),
-  'error permissions: "/data/views-2026-11-21.ndjson" belongs to #4711, with mode 0440; viewlog, which runs as user #4711, can\'t write to it, so it doesn\'t start. sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod u+rw /data/views-2026-11-21.ndjson':
+  "error permissions: \"/data/views-2026-11-21.ndjson\" belongs to #4711, with mode 0440. viewlog's account (#4711) can't write to it, so viewlog can't start again. Give the account access: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod u+rw /data/views-2026-11-21.ndjson":
     inside({ files: [{ ...VIEWS_FILE, mode: 0o100440 }] }),
-  'warning permissions: "/data/refused-2026-11-21.ndjson" belongs to root, with mode 0640; viewlog, which runs as user #4711, can\'t store refused views in it. sudo chgrp':
+  'warning permissions: "/data/refused-2026-11-21.ndjson" belongs to root, with mode 0640. viewlog\'s account (#4711) can\'t store refused views in it. Give the account access: sudo chgrp 4712 /data/refused-2026-11-21.ndjson && sudo chmod g+rw /data/refused-2026-11-21.ndjson':
     inside({ files: [LOCK, { ...ROOTS, ...at('/data/refused-2026-11-21.ndjson') }] }),
-  'error permissions: "/etc/p.json" belongs to root, with mode 0600; viewlog, which runs as user #4711, can\'t read it, so it doesn\'t start. sudo chgrp 4712 /etc/p.json && sudo chmod g+r /etc/p.json':
+  "error permissions: \"/etc/p.json\" belongs to root, with mode 0600. viewlog's account (#4711) can't read it, so viewlog can't start again. Give the account access: sudo chgrp 4712 /etc/p.json && sudo chmod g+r /etc/p.json":
     inside({ read: [{ ...ROOTS, mode: 0o100600, ...at('/etc/p.json') }] }),
-  'warning permissions: "/data/views-2026-11-21.ndjson" and 1 more file belong to #4711; shippers in group #4712 can\'t read them. sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod g+r /data/views-2026-11-21.ndjson /data/views-2026-11-22.ndjson':
+  'warning permissions: "/data/views-2026-11-21.ndjson" and 1 more file belong to #4711. Shippers in group #4712 can\'t read them. Let the group read them: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod g+r /data/views-2026-11-21.ndjson /data/views-2026-11-22.ndjson':
     inside({
       files: [VIEWS_FILE, { ...VIEWS_FILE, ...at('/data/views-2026-11-22.ndjson') }].map((file) => {
         return { ...file, mode: 0o100600 };
       }),
     }),
-  "error user: The data directory belongs to root, with mode 0750, and its files to #4711, who can't create files there. Which account should run viewlog, #4711 or another?":
+  "error user: The data directory belongs to root, with mode 0750, and its files to #4711, which can't create files there. Give the directory to the account that should run viewlog: #4711, or another.":
     inside({ directory: { ...ROOTS, mode: 0o40750 } }),
   "error user: The data directory belongs to root, with mode 0750. viewlog runs as #4711, which can't create files there, so viewlog can't begin the next day's file or start again. The account that runs viewlog must own the directory and have write permission: sudo chown -R 4711:4712 /data":
     givenAway('running'),
   'error user: The data directory belongs to root, with mode 0750. viewlog last ran as #4711, which':
     givenAway('last start'),
-  "warning user: The data directory belongs to root, so viewlog would run as root. If a service should run viewlog, first give the service's account the directory and everything in it":
+  "warning user: The data directory belongs to root, so viewlog would run as root. If viewlog should run as a service's account, first give that account the directory and everything in it.":
     {
       ...inside({ directory: { ...ROOTS, mode: 0o40750 }, files: [ROOTS] }),
       source: 'options',
       reply: undefined,
     },
-  'warning user: The data directory belongs to #4711, and its files to #4711 and #4713. Which account':
+  'warning user: The data directory belongs to #4711, and its files to #4711 and #4713. Give the directory and all its files to the account that runs viewlog.':
     inside({ files: [VIEWS_FILE, { ...VIEWS_FILE, uid: 4713 }] }),
-  'error permissions: "/data/viewlog.lock" belongs to root, with mode 0640; viewlog, which runs as user #4711, can\'t open it, so it doesn\'t start. sudo chgrp 4712 /data/viewlog.lock && sudo chmod g+rw /data/viewlog.lock':
+  "error permissions: \"/data/viewlog.lock\" belongs to root, with mode 0640. viewlog's account (#4711) can't open it, so viewlog can't start again. Give the account access: sudo chgrp 4712 /data/viewlog.lock && sudo chmod g+rw /data/viewlog.lock":
     inside({ files: [{ ...ROOTS, ...at('/data/viewlog.lock') }, VIEWS_FILE] }),
   // Root has restored the files from a backup.
-  'warning permissions: "/data/status.json" and 1 more file belong to root; viewlog, which runs as user #4711, can\'t read them. sudo chgrp 4712 /data/status.json /data/views-2026-11-20.ndjson && sudo chmod g+r /data/status.json /data/views-2026-11-20.ndjson':
+  'warning permissions: "/data/status.json" and 1 more file belong to root. viewlog\'s account (#4711) can\'t read them. Give the account access: sudo chgrp 4712 /data/status.json /data/views-2026-11-20.ndjson && sudo chmod g+r /data/status.json /data/views-2026-11-20.ndjson':
     inside({
       files: [
         { ...ROOTS, ...at('/data/status.json') },
@@ -492,17 +493,18 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
         VIEWS_FILE,
       ],
     }),
-  'error permissions: "/data/projects.json" belongs to root, with mode 0640, as do other files there, probably because root copied them; viewlog, which runs as user #4711, can\'t read it, so it doesn\'t start. sudo chown -R 4711:4712 /data':
+  "error permissions: \"/data/projects.json\" and other files there belong to root, probably because root copied them. viewlog's account (#4711) can't read that file, so viewlog can't start again. Give the files back: sudo chown -R 4711:4712 /data":
     inside(COPIES),
-  "warning runtime: Node 20.18.3 on linux; viewlog isn't tested there. Run viewlog on Linux, with Node 20.19 or later":
+  "warning runtime: viewlog isn't tested on Node 20.18.3 on linux. Run viewlog on Linux, with Node 20.19 or later.":
     { runtime: { name: 'Node', version: '20.18.3', platform: 'linux' } },
-  "warning settings: The collector runs with --data /data, not --data /other; with --min-free 1MiB, not 2MiB. The doctor uses the collector's settings. To":
-    { askedData: '/other', different: ['--min-free 1MiB, not 2MiB'] },
-  'warning settings: The collector runs with --store, not --data /data. The': {
-    of: { ...INSTALLATION, data: undefined },
-    disk: undefined,
-  },
-  "error health: Not ready: no connection; nothing is archived. Read the archive's log": {
+  "warning settings: The collector runs with --data /data (not --data /other), --min-free 1MiB (not 2MiB). The doctor uses the collector's settings. To examine another collector, pass its --data or --status.":
+    { askedData: '/other', different: ['--min-free 1MiB (not 2MiB)'] },
+  "warning settings: The collector runs with --store (not --data /data). The doctor uses the collector's settings. To examine another collector, pass its --data or --status.":
+    {
+      of: { ...INSTALLATION, data: undefined },
+      disk: undefined,
+    },
+  "error health: The archive isn't ready: no connection. Read the archive's log.": {
     ...ARCHIVE,
     status: { ...STATUS, reply: answer(503), isReady: false, reasons: ['no connection'] },
   },
@@ -514,30 +516,30 @@ const fatal = (exitCode: ExitCode, text: string): Partial<Facts> => ({
 });
 const CLUSTER_FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   "error cluster: Can't reach n:1. Check the address, the firewall,": fatal(69, "Can't reach n:1"),
-  'error cluster: n:1 has version 2.8.0. ': fatal(78, 'n:1 has version 2.8.0'),
-  'warning cluster: use 2.10. ': cluster({ warnings: ['use 2.10'] }),
-  'error cluster permissions: not to "views.>"; permit it. ': cluster({
+  'error cluster: n:1 has version 2.8.0.': fatal(78, 'n:1 has version 2.8.0'),
+  'warning cluster: use 2.10.': cluster({ warnings: ['use 2.10'] }),
+  'error cluster permissions: not to "views.>". Permit it.': cluster({
     stream: undefined,
     denied: new Set(['not to "views.>"; permit it']),
   }),
   "error stream: Can't use it. Check JetStream": cluster({
     unusable: new Fatal(69, "Can't use it"),
   }),
-  "error stream: Stream VIEWS can't store views: it keeps messages in memory (storage: memory). Change it with nats stream edit VIEWS":
+  "error stream: Stream VIEWS can't store views: it keeps messages in memory (storage: memory). Change the stream with nats stream edit VIEWS, or choose another stream with --nats-stream.":
     stream({ storage: 'memory' }),
-  'error stream: Views are refused: the stream is full. Change': stream({ max_bytes: 17_000 }),
-  'error stream: Views are refused: the stream has no leader. Start': stream(
-    {},
-    { cluster: { name: 'c', leader: '', replicas: [] } },
-  ),
-  "error stream: Stream VIEWS_REFUSED isn't viewlog's (subjects other.>); name another": cluster({
-    refused: { config: { name: 'VIEWS_REFUSED', subjects: ['other.>'] } } as StreamInfo,
-  }),
+  'error stream: Views are refused, because the stream is full. Change the stream with nats stream edit VIEWS, or choose another stream with --nats-stream.':
+    stream({ max_bytes: 17_000 }),
+  'error stream: Views are refused, because the stream has no leader. Start the servers that store the stream.':
+    stream({}, { cluster: { name: 'c', leader: '', replicas: [] } }),
+  "error stream: Stream VIEWS_REFUSED isn't viewlog's (subjects other.>). Name another stream with --nats-stream, or store no refused views with --max-refused 0.":
+    cluster({
+      refused: { config: { name: 'VIEWS_REFUSED', subjects: ['other.>'] } } as StreamInfo,
+    }),
   'error stream settings: Stream VIEWS accepts messages of at most 10000 bytes (max_msg_size), too little for --max-view 16 KiB. Raise the limit, or lower --max-view':
     stream({ max_msg_size: 10_000 }),
   'error stream settings: The NATS servers accept messages of at most 16 KiB (max_payload), too':
     cluster({ stream: undefined, needs: { ...REACHED.needs, payloadMax: 16_384 } }),
-  'warning stream settings: Stream VIEWS drops its oldest views at a limit (max_bytes). Change it with nats stream edit VIEWS':
+  'warning stream settings: Stream VIEWS drops its oldest views at a limit (max_bytes). Change the stream with nats stream edit VIEWS, or choose another stream with --nats-stream.':
     stream({
       discard: 'old',
       max_bytes: MiB,
@@ -546,13 +548,11 @@ const CLUSTER_FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     discard_new_per_subject: true,
     max_msgs_per_subject: 7,
   }),
-  'warning stream settings: Stream VIEWS is stored on 1 server of cluster "c"; if it has 3, run: nats':
+  'warning stream settings: Stream VIEWS is stored on 1 server of cluster "c". If the cluster has 3 servers, run: nats stream edit VIEWS --replicas 3':
     stream({ num_replicas: 1 }),
-  'warning stream: Stream VIEWS has 7 messages, 2 KiB; down or behind: n1. Start these': stream(
-    {},
-    { cluster: { ...STREAM.cluster, replicas: followers({ offline: true }) } },
-  ),
-  "warning server clock: This machine's clock differs from that of the stream's server by 3 seconds; this clock decides a view's day. Synchronise both: sudo timedatectl":
+  'warning stream: Stream VIEWS has 7 messages, 2 KiB. These servers are down or behind: n1. Start the servers that are down.':
+    stream({}, { cluster: { ...STREAM.cluster, replicas: followers({ offline: true }) } }),
+  "warning server clock: This machine's clock differs by 3 seconds from the clock of the stream's server. The clock of this machine decides the day of a view. Synchronise both clocks. On this machine, run: sudo timedatectl set-ntp true":
     cluster({ clockMs: 3_000 }),
 };
 
@@ -565,11 +565,9 @@ it('the doctor names the fault of the projects file first, even among the refusa
 it('the doctor says that other faults prevent a start, beside the command that starts viewlog', () => {
   const fixes = (facts: Partial<Facts>): string[] =>
     problemLines({ ...NOT_RUNNING, ...facts }).filter((one) => one.startsWith('warning collector'));
-  const start = 'Start it: /srv/viewlog serve --data /data';
+  const start = 'Start viewlog: /srv/viewlog serve --data /data';
   const of = INSTALLATION;
-  expect(fixes({ ...MISSING_COMMA, of })[0]).toContain(
-    `. First correct the errors above. ${start}`,
-  );
+  expect(fixes({ ...MISSING_COMMA, of })[0]).toContain(`First correct the errors above. ${start}`);
   // A proxy that reaches nothing doesn't prevent a start.
   const down = proxied({ get: answer(502), preflight: answer(502) });
   expect(fixes({ ...down, of })[0]).toContain(`no view is accepted there. ${start}`);
@@ -578,10 +576,10 @@ it('the doctor says that other faults prevent a start, beside the command that s
 it("the doctor tells the operator to start viewlog for a proxy only if viewlog doesn't answer", () => {
   const replies = proxied({ get: answer(502), preflight: answer(502) });
   const fixOf = (facts: Partial<Facts>) =>
-    examined({ ...facts, ...replies }).find(({ check }) => check === 'url')!.fix;
-  const start = 'Start viewlog, and have the proxy pass /view on to it: viewlog help proxies';
-  expect(fixOf(NOT_RUNNING)).toBe(start);
-  expect(fixOf({ reply: answer(200, { server: 'x/1' }) })).toBe(start);
+    examined({ ...facts, ...replies }).find(({ check }) => check === 'url')!.fix!;
+  const start = 'Start viewlog, and have the proxy pass /view on to it.';
+  expect(fixOf(NOT_RUNNING)).toContain(start);
+  expect(fixOf({ reply: answer(200, { server: 'x/1' }) })).toContain(start);
   expect(fixOf({})).not.toContain('Start');
 });
 
@@ -592,7 +590,7 @@ it('the doctor prints no start command if only root could start viewlog, and nob
       .filter(({ check }) => check === 'collector')
       .map(({ fix }) => fix);
   expect(fixesFrom('options')).toStrictEqual([undefined]);
-  expect(fixesFrom('last start')).toStrictEqual([expect.stringContaining('Start it: ')]);
+  expect(fixesFrom('last start')).toStrictEqual([expect.stringContaining('Start viewlog:')]);
 });
 
 it("the doctor names the version of a running collector whose state it can't read", () => {
@@ -600,7 +598,7 @@ it("the doctor names the version of a running collector whose state it can't rea
   const facts = shown(sceneOf({}, 9));
   const status = { ...facts.status!, overview: overview as unknown as StatusModel };
   expect(problemLines({ ...facts, status })).toStrictEqual([
-    `warning refusals: viewlog 0.0.9 is running, and this doctor (${BUILD}) can't read its whole status. Look at http://127.0.0.1:8081/status.txt`,
+    `warning refusals: viewlog 0.0.9 is running, but this doctor (${BUILD}) can't read all of its status. Run the doctor of that version, or look at http://127.0.0.1:8081/status.txt`,
   ]);
 });
 
@@ -616,7 +614,7 @@ it('the doctor says that a large disk lasts for years, without a number of days'
     ({ check }) => check === 'free space',
   )!;
   expect(what).toBe(
-    '8.0 GiB free (--min-free is 64 MiB), enough for more than 10 years at the current rate',
+    '8.0 GiB is free (--min-free is 64 MiB), enough for more than 10 years at the current rate.',
   );
 });
 
@@ -633,7 +631,7 @@ it('the doctor reports a missing data directory, and a file in its place', async
   expect(await probeDisk(`${dir}/none`, [], DEFAULTS, NOON)).toStrictEqual({});
   const disk = await probeDisk(`${dir}/file`, [], DEFAULTS, NOON);
   expect(problemLines({ disk, of: { ...INSTALLATION, data: `${dir}/file` } })[0]).toMatch(
-    /^error data directory: Can't open ".*file" for writing: ENOTDIR: .*; move that file/,
+    /^error data directory: Can't open ".*file" for writing: ENOTDIR: .*\. Move that file/,
   );
 });
 
@@ -677,5 +675,5 @@ it('the doctor lists five projects with refusals, and then says how many more th
   for (const { id } of projects) scene.refuse(1, { code: 'project-not-activated', project: id });
   const lines = problemLines(shown(scene));
   expect(lines).toHaveLength(6);
-  expect(lines[5]).toMatch(/^warning refusals: 2 more projects with problems/);
+  expect(lines[5]).toMatch(/^warning refusals: 2 more projects have problems/);
 });

@@ -21,9 +21,13 @@ describe('the doctor without a collector', () => {
     const data = installation();
     const { code, line, lines } = await doctor(data);
     expect([code, namesIn(data)]).toStrictEqual([0, ['projects.json']]);
-    expect(line('runtime')).toBe(`ok runtime: Node ${process.versions.node} on linux`);
-    expect(line('data directory')).toBe(`ok data directory: "${data}" is writable`);
-    expect(line('write and sync')).toMatch(/take [\d.]+ ms \(the slowest of 15: [\d.]+ ms\)$/);
+    expect(line('runtime')).toBe(
+      `ok runtime: The doctor runs on Node ${process.versions.node} on linux.`,
+    );
+    expect(line('data directory')).toBe(`ok data directory: "${data}" is writable.`);
+    expect(line('write and sync')).toMatch(
+      /takes [\d.]+ ms \(the slowest of 15 took [\d.]+ ms\)\.$/,
+    );
     expect(lines.at(-1)).toMatch(/^\d warnings?, \d+ ok$/);
   });
 
@@ -35,7 +39,9 @@ describe('the doctor without a collector', () => {
     expect([version, state]).toStrictEqual([expect.stringMatching(/^\d+\.\d/), 'error']);
     const text = expect.any(String) as string;
     expect(findings).toContainEqual({ check: 'runtime', state: 'ok', what: text });
-    const fix = expect.stringMatching(/^Create it: .* activate ID --data /);
+    const fix = expect.stringMatching(
+      /^Create the file, with a project's id instead of ID:\n  .* activate ID --data /,
+    );
     const check = 'projects file';
     expect(findings?.[0]).toStrictEqual({ check, state: 'error', what: text, fix });
     const faulty = await doctor(installation({ projects: [{ id: 7 }, { id: '\u001b[2J' }] }));
@@ -67,19 +73,19 @@ describe('the doctor beside a running collector', () => {
     const { url, statusUrl, statusPort, data, child } = viewlog;
     const byStatus = await doctor(undefined, [`--status=127.0.0.1:${statusPort}`]);
     expect(byStatus.line('settings')).toContain(
-      `The collector runs with --data ${data}, not --data `,
+      `The collector runs with --data ${data} (not --data `,
     );
     const byData = await doctor(data, ['--port=0']);
-    expect(byData.line('settings')).toContain('--host 127.0.0.1, not 127.86.73.69; with');
+    expect(byData.line('settings')).toContain('--host 127.0.0.1 (not 127.86.73.69), --');
     const other = await doctor(data, ['--port=0', '--max-view=32KiB', '--min-free=1024KiB']);
-    expect(other.line('settings')).toContain('with --max-view 20KiB, not 32KiB; with --status');
+    expect(other.line('settings')).toContain('--max-view 20KiB (not 32KiB), --status');
     expect(byData.line('collector')).toContain(`: process ${child.pid}, running since 20`);
     for (const { code, line } of [byStatus, byData]) {
       expect(code).toBe(0);
       expect(line('collector')).toMatch(/^ok collector: viewlog \d/);
       expect(line('collector')).toContain(` answers at ${url}`);
-      expect(line('health')).toBe(`ok health: Ready, according to ${statusUrl}/readyz`);
-      expect(line('free space')).toContain('(--min-free is 1 MiB); ');
+      expect(line('health')).toBe(`ok health: viewlog is ready, according to ${statusUrl}/readyz`);
+      expect(line('free space')).toContain('(--min-free is 1 MiB). ');
     }
     // The doctor has asked the lock without disturbing its holder.
     expect(viewlog.stderr()).toBe('');
@@ -93,7 +99,7 @@ describe('the doctor beside a running collector', () => {
     const lock = await acquireLock(data, { self });
     onTestFinished(() => lock.release());
     const { line } = await doctor(data, ['--projects=/etc/projects.json']);
-    expect(line('lock')).toMatch(/^ok lock: An archive writes here/);
+    expect(line('lock')).toMatch(/^ok lock: An archive writes to /);
     expect(line('settings')).not.toContain('--projects');
   });
 
@@ -102,7 +108,7 @@ describe('the doctor beside a running collector', () => {
     const { outcome } = await doctor(viewlog.data, ['--host=127.0.0.1', `--port=${viewlog.port}`]);
     expect(outcome('collector')).toMatch(/^0 ok collector: /);
     expect(outcome('health')).toBe(
-      "0 warning health: --status is off; the doctor can't tell whether views are accepted",
+      "0 warning health: --status is off, so the doctor can't tell whether views are accepted.",
     );
   });
 
@@ -111,7 +117,7 @@ describe('the doctor beside a running collector', () => {
     child.kill('SIGSTOP');
     const { outcome } = await doctor(data);
     child.kill('SIGCONT');
-    expect(outcome()).toMatch(/^78 error lock: A process that doesn't answer holds the data dir/);
+    expect(outcome()).toMatch(/^78 error lock: A process that doesn't answer has locked "/);
   });
 
   it('reports a collector that writes to another directory as another viewlog', async () => {
@@ -151,7 +157,7 @@ it("the doctor reports a pipe or a directory in place of today's file", async ()
     execFileSync(command, [path]);
     const { outcome } = await doctor(data);
     expect(outcome()).toBe(
-      `78 error data directory: "${path}" isn't a regular file, so today's views are refused. Move it away; viewlog then creates the file`,
+      `78 error data directory: "${path}" isn't a regular file, so today's views are refused. Move it away. viewlog then creates the file.`,
     );
     fs.rmSync(path, { recursive: true });
   }
@@ -186,10 +192,10 @@ describe('the doctor with --url', () => {
     const { url, statusUrl, data } = viewlog;
     const { code, line } = await doctor(data, [...of(viewlog), '--url', url]);
     expect([code, line('view')]).toStrictEqual([0, '']);
-    expect(line('url')).toBe(`ok url: ${url}/view reaches viewlog`);
-    expect(line('cors')).toBe('ok cors: Preflights are granted, and pages can read answers');
+    expect(line('url')).toBe(`ok url: ${url}/view reaches viewlog.`);
+    expect(line('cors')).toBe('ok cors: Preflights are granted, and pages can read the responses.');
     expect(line('size')).toBe(
-      "ok size: A body of 16 KiB isn't refused; with --project, the doctor also tests whether such a body arrives whole",
+      "ok size: A body of 16 KiB isn't refused. With --project, the doctor also tests whether such a body arrives whole.",
     );
     const metrics = await viewlog.metrics();
     expect(sumOf(metrics, 'viewlog_views_received_total')).toBe(1);
@@ -205,7 +211,7 @@ describe('the doctor with --url', () => {
     const args = [...of(viewlog), '--url', viewlog.url];
     const { outcome } = await doctor(viewlog.data, [...args, '--project=1000001']);
     expect(outcome('view')).toMatch(
-      /^0 ok view: A view of project 1000001 from https:\/\/www\.example\.com, in a body of 16 KiB, was stored: \{"id":".*"\}; reports count it as a view of \/viewlog-doctor$/,
+      /^0 ok view: A view of project 1000001 from https:\/\/www\.example\.com, in a body of 16 KiB, was stored: \{"id":".*"\}\. Reports count it as a view of \/viewlog-doctor\.$/,
     );
     expect(viewlog.lines().map((text) => JSON.parse(text) as unknown)).toStrictEqual([
       expect.objectContaining({ pid: 'viewlog-doctor', url: '/viewlog-doctor' }),

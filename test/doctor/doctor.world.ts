@@ -26,18 +26,18 @@ describe.skipIf(!isRoot)('the doctor', () => {
     const data = installation();
     fs.chmodSync(data, 0o755);
     const own = await doctorAs(SERVICE, data);
-    const line = '0 ok user: #4711 owns the data directory, so viewlog should run as #4711';
+    const line = '0 ok user: #4711 owns the data directory, so viewlog should run as #4711.';
     expect(own.outcome('user')).toBe(line);
     expect(own.line('data directory')).toMatch(/^ok /);
     expect(namesIn(data)).toStrictEqual(['projects.json']);
     const other = { uid: 4713, gid: 4713 };
     for (const [mode, as] of [
-      [0o755, /isn't #4711, who owns the files, so .*Run it as #4711: sudo setpriv --reuid=4711 /],
-      [0o700, /isn't allowed to ask what .*Run it as #4711: sudo setpriv --reuid=4711 /],
+      [0o755, /but #4711 owns the files\. .*Run the doctor as #4711: sudo setpriv --reuid=4711 /],
+      [0o700, /isn't allowed to find out .*Run the doctor as #4711: sudo setpriv --reuid=4711 /],
     ] as const) {
       fs.chmodSync(data, mode);
       const { outcome, lines } = await doctorAs(other, data);
-      expect(outcome()).toMatch(/^0 warning access: #4713 /);
+      expect(outcome()).toMatch(/^0 warning access: The doctor runs as #4713, /);
       expect(outcome()).toMatch(as);
       const known = /^ok|^warning {2}(access|collector): |^\d warning/;
       expect(lines.filter((text) => !known.test(text))).toStrictEqual([]);
@@ -45,7 +45,7 @@ describe.skipIf(!isRoot)('the doctor', () => {
     fs.chmodSync(join(data, '..'), 0o700);
     const shut = await doctorAs(SERVICE, data);
     expect(shut.outcome()).toMatch(
-      /^0 warning access: #4711 isn't allowed to ask .*Run it as root: sudo /,
+      /^0 warning access: The doctor runs as #4711, which isn't allowed .*Run the doctor as root: sudo /,
     );
   });
 });
@@ -60,7 +60,7 @@ it.skipIf(!isHere(NGINX))(
     );
     const url = `http://127.0.0.1:${port}`;
     const { code, line } = await doctor(viewlog.data, [...of(viewlog), '--url', url]);
-    expect([code, line('url')]).toStrictEqual([0, `ok url: ${url}/view reaches viewlog`]);
-    expect(line('size')).toMatch(/^warning .* 413 from nginx.*\(nginx: client_max_body_size;/);
+    expect([code, line('url')]).toStrictEqual([0, `ok url: ${url}/view reaches viewlog.`]);
+    expect(line('size')).toMatch(/^warning .*\(413 from nginx.*\(nginx: client_max_body_size;/);
   },
 );

@@ -176,9 +176,9 @@ it("viewlog names a directory that the account can't enter, instead of a command
   const dir = tempDir();
   chmodSync(dir, 0o700);
   const program = ['/usr/bin/node', `${dir}/viewlog.mjs`];
-  const why = `#4711 can't enter "${dir}", where "${dir}/viewlog.mjs" is; open that directory or move the file, for instance to /usr/local/bin or /var/lib`;
+  const why = `#4711 can't enter "${dir}", where "${dir}/viewlog.mjs" is; let that account enter it, or move "${dir}/viewlog.mjs", for instance to /usr/local/bin or /var/lib`;
   expect(commands.check(of({ program, owners: { data: NAMELESS } }))).toBe(why);
-  expect(commands.runAs(NAMELESS, { program }, 'x')).toBe(why);
+  expect(commands.runAs(NAMELESS, { program }, 'x')).toStrictEqual({ words: why });
 });
 
 it("accessFix doesn't advise opening or moving a file of the data directory", () => {
@@ -230,7 +230,8 @@ it.runIf(isRoot)('accessFix gives a directory back after root has copied several
 
 it('runAs runs a command as the account, and keeps a variable that sudo would drop', () => {
   const printed = commands.runAs(SERVICE, { program: [] }, 'x', 'TOKEN');
-  expect(printed).toBe('run it as viewlog, with TOKEN set: sudo --preserve-env=TOKEN -u viewlog x');
+  const command = 'sudo --preserve-env=TOKEN -u viewlog x';
+  expect(printed).toStrictEqual({ words: 'as viewlog, with TOKEN set', command });
 });
 
 it('unknownFacts names the facts that are unknown', () => {

@@ -108,10 +108,12 @@ async function stopsStart(place: Place, code: number, log: RegExp, check: string
   const { code: exit, findings } = await place.doctor();
   expect([exit, findings[0]!.state]).toStrictEqual([78, 'error']);
   // Until the errors are corrected, a start would fail.
-  const starts = findings.filter(({ fix = '' }) => fix.includes('tart it'));
+  const starts = findings.filter(({ fix = '' }) => /tart (viewlog|the archive)\b/.test(fix));
   for (const { fix } of starts) expect(fix).toMatch(/^First correct the errors above\. /);
-  return commandIn(await place.finding(check), fix);
+  return commandBelow(await place.finding(check), fix);
 }
+
+const GIVE_DIRECTORY = 'Give the directory to the account that should run viewlog';
 
 const OWNED: Only = { account: ['service', 'person'], store: ['disk'] };
 const WATCHED: Only = { status: ['on', 'token'] };
@@ -203,7 +205,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       }
       const { findings } = await place.doctor();
       expect(findings[0]).toMatchObject({ state: 'error', check: 'projects file' });
-      const command = commandIn(findings[0]!.fix!, /every fault: (.*)/);
+      const command = commandBelow(findings[0]!.fix!, /every fault, run:/);
       expect(await paste(place, command)).toMatchObject({
         code: 78,
         text: expect.stringContaining(name) as string,
@@ -217,7 +219,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     async happen(place) {
       edit(place, '"1"', '1');
       const fault = /projects\[0\]\.id must be a string .* found 1/;
-      const command = await stopsStart(place, 78, fault, 'projects file', /every fault: (.*)/);
+      const command = await stopsStart(place, 78, fault, 'projects file', /every fault, run:/);
       expect((await paste(place, command)).text).toMatch(fault);
       edit(place, '"id": 1', '"id": "1"');
       await place.starts();
@@ -257,7 +259,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         78,
         /projects\.json": permission denied/,
         'permissions',
-        /doesn't start\. (.*)/,
+        /Give the account access:/,
       );
       await works(place, command, [place.projects], asRoot(place));
       expect(rights(place.projects)).toBe(`0:${place.account.gid} 640`);
@@ -280,7 +282,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const otherUser = accountOf(place.plan.account === 'service' ? 'person' : 'service');
       const denied = await place.viewlog(['doctor', ...place.files], otherUser);
       expect([denied.code, denied.text]).toStrictEqual([0, expect.not.stringMatching(/^error/m)]);
-      const command = commandIn(denied.text.replaceAll(/\n +/g, ' '), /Run it as [^:]+: (.*)/);
+      const command = commandBelow(denied.text, /Run the doctor as [^:]+:/);
       expect(await works(place, command, [], asRoot(place))).toContain(place.address);
     },
   },
@@ -291,7 +293,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     async happen(place) {
       fs.rmSync(place.data, { recursive: true });
       expect(await place.failsToStart(73)).toContain(place.data);
-      const command = commandIn(await place.finding('data directory'), /, or run: (.*)/);
+      const command = commandBelow(await place.finding('data directory'), /isn't allowed to, run:/);
       await works(place, command, [place.data], asRoot(place));
       expect(rights(place.data)).toBe(`${place.account.uid}:${place.account.gid} 750`);
       await place.starts();
@@ -310,10 +312,11 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         await place.failsToStart(73),
         /viewlog\.lock" .*; run(?: as root)?: (.*)/,
       );
-      expect((await paste(place, asked, [], asRoot(place))).text).toContain('Which account should');
+      expect((await paste(place, asked, [], asRoot(place))).text).toContain(GIVE_DIRECTORY);
       const { code, text } = await place.doctor();
       expect(code).toBe(78);
-      expect(await place.finding('user')).toMatch(/^error: .* root, .*Which account should run/);
+      expect(await place.finding('user')).toMatch(/^error: .* root, /);
+      expect(await place.finding('user')).toContain(GIVE_DIRECTORY);
       expect(text).not.toMatch(/chown|chgrp|chmod/);
       place.give(data);
       fs.chmodSync(data, 0o750);
@@ -337,7 +340,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         const said = await place.pageThatSays(/^The data directory belongs to root/m);
         const notice = said.split('\n\n')[1]!;
         expect(notice).toMatch(/^The data directory belongs to root/);
-        expect(said).not.toMatch(/projects file|move the file/);
+        expect(said).not.toMatch(/projects file|let that account enter/);
         await giveBack(notice);
         await place.pageThatSays(/^(?![^]*The data directory belongs)/);
       }
@@ -346,7 +349,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         const { code: exit, findings, text: all } = await place.doctor();
         expect([exit, findings[0]!.check]).toStrictEqual([78, 'user']);
         expect(findings[0]!.what).toMatch(new RegExp(`root, .*viewlog ${runs} as ${account.name}`));
-        expect(all).not.toMatch(/Start it|is writable|move the file/);
+        expect(all).not.toMatch(/Start viewlog|is writable|let that account enter/);
         await giveBack(findings[0]!.fix!);
         await running.stop();
       }
@@ -360,7 +363,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       place.write(viewsOf(place), '', 0o440);
       const log = /Can't open ".*views-.*" for writing: .*; run(?: as root)?: (.*)/;
       const said = await place.failsToStart(73);
-      const fix = await stopsStart(place, 73, log, 'permissions', /doesn't start\. (.*)/);
+      const fix = await stopsStart(place, 73, log, 'permissions', /Give the account access:/);
       expect(commandIn(said, log)).toBe(fix);
       await works(place, fix, [viewsOf(place)]);
       expect(rights(viewsOf(place))).toBe(`${place.account.uid}:${place.account.gid} 640`);
@@ -377,7 +380,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       fs.chmodSync(lock, 0o755);
       // Deno doesn't reveal its user.
       const found = /viewlog\.lock" for writing: .*; (run|let the user that runs viewlog)/;
-      const joins = await stopsStart(place, 73, found, 'permissions', /doesn't start\. (.*)/);
+      const joins = await stopsStart(place, 73, found, 'permissions', /Give the account access:/);
       await works(place, joins, [lock], asRoot(place));
       place.give(lock);
       const makeRoots = (path: string): void => {
@@ -387,13 +390,13 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       };
       makeRoots(viewsOf(place));
       const log = /Can't open ".*views-.*" for writing: .*; run(?: as root)?: /;
-      const fix = await stopsStart(place, 73, log, 'permissions', /doesn't start\. (.*)/);
+      const fix = await stopsStart(place, 73, log, 'permissions', /Give the account access:/);
       await works(place, fix, [viewsOf(place)], asRoot(place));
       expect(rights(viewsOf(place))).toBe(`0:${place.account.gid} 660`);
       place.give(viewsOf(place));
       const restored = join(place.data, 'views-2026-01-01.ndjson');
       makeRoots(restored);
-      const reads = commandIn(await place.finding('permissions'), /can't read it\. (.*)/);
+      const reads = commandIn(await place.finding('permissions'), /can't read it\.\n.*\n +(.*)/);
       await works(place, reads, [restored], asRoot(place));
       expect(rights(restored)).toBe(`0:${place.account.gid} 640`);
       place.give(restored);
@@ -426,7 +429,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       for (const path of paths) fs.lchownSync(path, 0, 0);
       const log = /Can't (read|open) .*; (run|let the user that runs viewlog)/;
       const code = place.plan.projects === 'inside' ? 78 : 73;
-      const fix = await stopsStart(place, code, log, 'permissions', /doesn't start\. (.*)/);
+      const fix = await stopsStart(place, code, log, 'permissions', /Give the files back:/);
       const { findings } = await place.doctor();
       expect(findings.filter(({ check }) => check === 'permissions')).toHaveLength(1);
       await works(place, fix, paths, asRoot(place));
@@ -467,7 +470,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       expect(await place.failsToStart(69)).toContain(`${place.host}:${place.port}`);
       const said = await place.finding('collector', ...place.flags);
       expect(said).toMatch(/^error: Another program listens at/);
-      const { text } = await place.paste(commandIn(said, /another address: (.*)/), asRoot(place));
+      const { text } = await place.paste(
+        commandBelow(said, /To find the process, run:/),
+        asRoot(place),
+      );
       expect(text).toContain(`pid=${process.pid}`);
       other.close();
       other.closeAllConnections();
@@ -637,7 +643,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const { data } = place;
       await place.starts();
       const { code, findings, text } = await place.doctor();
-      expect([code, text]).toStrictEqual([0, expect.stringContaining('An archive writes here')]);
+      expect([code, text]).toStrictEqual([0, expect.stringContaining('An archive writes to')]);
       expect(findings.filter(({ state }) => state === 'error')).toStrictEqual([]);
       expect(text).not.toContain('kill ');
       expect(await place.failsToStart(73)).toContain(`An archive writes to "${data}": process`);
@@ -712,7 +718,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     async happen(place) {
       await place.starts();
       const said = await place.finding('settings', '--max-view', '32KiB');
-      expect(said).toContain('runs with --max-view 16KiB, not 32KiB');
+      expect(said).toContain('runs with --max-view 16KiB (not 32KiB)');
     },
   },
   'views are too large': {
@@ -758,7 +764,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       expect(await place.send()).toBe(403);
       const said = await place.finding('projects file', ...statusOf(place));
       expect(said).toMatch(/^warning: .*every view is refused/);
-      await edits(place, said.replace(/^.*every view is refused\. /, ''));
+      await edits(place, commandBelow(said, /Activate a project:/));
       await accepted(place);
       expect(await place.finding('projects file', ...statusOf(place))).toMatch(/^ok: /);
     },
@@ -779,7 +785,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const find = commandIn(said, /find it with: (.*)/);
       const { text } = await place.paste(find, asRoot(place));
       expect(text).toMatch(/viewlog\.lock.*pid=\d+/);
-      expect(await place.finding('lock')).toContain(`end it if it hangs: ${find}`);
+      expect(await place.finding('lock')).toContain(`end it if it hangs:\n  ${find}`);
       old.signal('SIGCONT');
     },
   },
@@ -790,7 +796,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await (await place.starts()).stop();
       const said = await place.finding('collector');
       const listens = place.plan.role === 'archive' ? /archiving "/ : /listening on/;
-      const ran = await paste(place, commandIn(said, /Start it: (.*)/), [], { words: listens });
+      const ran = await paste(place, commandBelow(said, /Start (?:viewlog|the archive):/), [], {
+        words: listens,
+      });
       expect(ran.text).toMatch(listens);
       if (place.plan.role === 'collector') expect(ran.text).toContain(place.address);
       await ran.stop();

@@ -73,7 +73,7 @@ describe('the stream of views', () => {
       {},
       { replicas: 1 },
       undefined,
-      /is stored on 3 servers, not --nats-replicas 1/,
+      /is stored on 3 servers, not 1 \(--nats-replicas\)/,
     ],
     [
       'a single replica in a named cluster',

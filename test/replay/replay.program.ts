@@ -92,7 +92,9 @@ it('replay sends views only to the collector that holds the data directory', asy
   const { code, stderr } = await start(again, data).ended;
   expect([code, stderr]).toStrictEqual([69, expect.stringContaining('No collector writes to ')]);
   const [, doctor = 'false'] = /To see how to start it: (.*)/.exec(stderr) ?? [];
-  expect(execFileSync('sh', ['-c', doctor], { encoding: 'utf8' })).toMatch(/ Start it: .* serve /);
+  expect(execFileSync('sh', ['-c', doctor], { encoding: 'utf8' })).toMatch(
+    / Start viewlog:\n.* serve /,
+  );
 });
 
 it('replay asks the data directory, not that of the projects file, for the collector', async () => {

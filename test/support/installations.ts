@@ -370,11 +370,11 @@ export class Place {
     return { code: code!, findings, text: worded(text) };
   }
 
-  /** Returns a check's findings of the doctor, as lines. */
+  /** Returns a check's findings of the doctor as text. Each command is on a line of its own. */
   async finding(check: string, ...args: string[]): Promise<string> {
     const { findings } = await this.doctor(...args);
     const all = findings.filter((one) => one.check === check);
-    return all.map(({ state, what, fix = '' }) => `${state}: ${what}. ${fix}`).join('\n');
+    return all.map(({ state, what, fix = '' }) => `${state}: ${what}\n${fix}`.trimEnd()).join('\n');
   }
 
   get hasPage(): boolean {

@@ -66,8 +66,8 @@ export async function createRefusedStream(options: RefusedStreamOptions) {
 export function ownerFault({ name, subjects, discard }: StreamConfig): string | undefined {
   if (subjects.join() === SUBJECTS && discard === 'old') return undefined;
   return (
-    `Stream ${name} isn't viewlog's (subjects ${subjects.join(', ')}); name another with ` +
-    '--nats-stream or store no refused views with --max-refused 0'
+    `Stream ${name} isn't viewlog's (subjects ${subjects.join(', ')}); name another stream with ` +
+    '--nats-stream, or store no refused views with --max-refused 0'
   );
 }
 

@@ -151,7 +151,7 @@ describe.skipIf(!canRunNats())('a start with a stream', () => {
       "stream VIEWS_REFUSED isn't viewlog's",
       'VIEWS_REFUSED',
       { subjects: ['other.>'], max_bytes: 7e6 },
-      /^error: Stream VIEWS_REFUSED isn't viewlog's \(subjects other.>\); name another with/,
+      /^error: Stream VIEWS_REFUSED isn't viewlog's \(subjects other.>\); name another stream with/,
     ],
   ])('is refused if %s, and changes nothing', async (_, name, config, message) => {
     const nats = await startNats();
@@ -181,8 +181,8 @@ describe.skipIf(!canRunNats())('a start with a stream', () => {
     const viewlog = await startWatched({ args });
     expect(viewlog.stderr().split('\n')).toStrictEqual([
       'warning: Stream VIEWS drops its oldest views at a limit (max_bytes)',
-      'warning: Stream VIEWS is stored on 1 server, not --nats-replicas 3; change the number on ' +
-        'the servers',
+      "warning: Stream VIEWS is stored on 1 server, not 3 (--nats-replicas); change the stream's " +
+        'replicas, or --nats-replicas',
       '',
     ]);
     const ready = await (await fetch(`${viewlog.statusUrl}/readyz`)).json();
