@@ -1,4 +1,5 @@
 // Asks the NATS cluster what a collector asks at its start, and creates and stores nothing there.
+import type { StreamConfig } from '@nats-io/jetstream';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { formatSize, plural } from '../base/format.ts';
 import { LIMITS } from '../base/limits.ts';
@@ -106,7 +107,8 @@ export const checkStream = reached(({ name, stream, unusable, refused, needs, de
   const { messages, bytes, replicas, lagging } = inspect.seenOf(stream);
   const unfit = inspect.configFault(stream.config);
   if (unfit !== undefined) {
-    return [ofMessage('error', `Stream ${name} can't store views: ${unfit}`, { fix: edit(name) })];
+    const fix = isFixed(stream.config) ? RENAME : edit(name);
+    return [ofMessage('error', `Stream ${name} can't store views: ${unfit}`, { fix })];
   }
   const down = inspect.groupFault(inspect.seenOf(stream));
   if (down !== undefined) {
@@ -122,6 +124,17 @@ export const checkStream = reached(({ name, stream, unusable, refused, needs, de
   const behind = `${what}. These servers are down or behind: ${lagging.join(', ')}.`;
   return [warning(behind, 'Start the servers that are down.')];
 });
+
+/** Returns whether the fault is in a setting that the servers never change. */
+const isFixed = ({
+  storage,
+  retention,
+  sealed,
+}: Pick<StreamConfig, 'storage' | 'retention' | 'sealed'>) =>
+  storage === 'memory' || retention === 'workqueue' || sealed;
+
+const RENAME =
+  "This can't be changed. Choose another stream with --nats-stream; viewlog creates it.";
 
 const edit = (name: string): string =>
   `Change the stream with nats stream edit ${name}, or choose another stream with --nats-stream.`;

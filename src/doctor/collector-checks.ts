@@ -5,7 +5,7 @@ import { isAtLeast, plural } from '../base/format.ts';
 import { LOCK_NAME } from '../disk/lock.ts';
 import { ownAddress, portOf } from '../http/listener.ts';
 import * as commands from '../installation/commands.ts';
-import type { Installation } from '../installation/installation.ts';
+import { type Installation, otherProjects } from '../installation/installation.ts';
 import { summaryOf } from '../projects/project-list.ts';
 import { summaryOfFaults } from '../projects/projects-file.ts';
 import { overdueNotice, problemNotice, RESTORE_PROJECTS } from '../status/problem-words.ts';
@@ -14,6 +14,7 @@ import { isOpen } from '../status/state.ts';
 import { TOKEN_ENV } from '../status/token.ts';
 import { described, isFromViewlog, isNobodyThere } from './reply.ts';
 import { activeIn, type Facts } from './facts.ts';
+import { isMissing } from './probe-disk.ts';
 import { error, ofMessage, ofNotice, ok, step, type Verdict, warning } from './finding.ts';
 
 /** The oldest versions that viewlog is tested on. */
@@ -46,7 +47,7 @@ export function checkSettings(facts: Facts): readonly Verdict[] {
 const isArchive = ({ of }: Facts): boolean => of.role === 'archive';
 
 export function checkProjects(facts: Facts): readonly Verdict[] {
-  const { projects: reading, status, of, isOutsider, source } = facts;
+  const { projects: reading, status, of, isOutsider, source, disk } = facts;
   if (isArchive(facts)) return [];
   if ('faults' in reading) {
     if (isOutsider && errnoOf(reading.content) === 'EACCES') return [];
@@ -58,7 +59,11 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
     if (fault?.isMissing) return [error(`${fault.first}. ${effect}`, RESTORE_PROJECTS)];
     const check = step('Correct the file. To list every fault, run:', commands.check(of));
     const { content, create } = reading;
-    const missing = create && step("Create the file, with a project's id instead of ID:", create);
+    const missing =
+      create &&
+      (isMissing(disk) && otherProjects(of) === undefined
+        ? 'Create the data directory first.'
+        : step("Create the file, with a project's id instead of ID:", create));
     // If the file can't be read, `checkPermissions` says what to do.
     const fix = Buffer.isBuffer(content) ? check : missing;
     return [error(`${summaryOfFaults(reading.faults)}. ${effect}`, fix)];
@@ -70,9 +75,9 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
     return [ok(`"${of.projects}" lists ${summaryOf(projects)}.`)];
   }
   const what = `No project in "${of.projects}" is active, so every view is refused.`;
-  return [
-    warning(what, step('Activate a project:', commands.activate(of, projects[0]?.id ?? 'ID'))),
-  ];
+  const [{ id } = { id: undefined }] = projects;
+  const text = id ? 'Activate a project:' : 'Add a project, with its id instead of ID:';
+  return [warning(what, step(text, commands.activate(of, id ?? 'ID')))];
 }
 
 /** Checks that the process that holds the data directory is the examined collector. */

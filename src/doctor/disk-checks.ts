@@ -103,7 +103,12 @@ export const checkUser = inside((seen, { of, source }) => {
     const fix = 'Give the directory and all its files to the account that runs viewlog.';
     return [warning(`${whose}, and its files to ${names}.`, fix)];
   }
-  const what = `${whose}, with mode ${modeText(directory.mode)}, and its files to ${name}, which can't create files there.`;
+  const mode = `${whose}, with mode ${modeText(directory.mode)}`;
+  if (name === userName(directory.uid)) {
+    const open = step(`Let ${name} write there:`, commands.openDirectory(of));
+    return [error(`${mode}. ${name} can't create files there.`, open)];
+  }
+  const what = `${mode}, and its files to ${name}, which can't create files there.`;
   const fix = `Give the directory to the account that should run viewlog: ${name}, or another.`;
   return [error(what, fix)];
 });

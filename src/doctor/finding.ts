@@ -37,10 +37,11 @@ export function ofMessage(
   { effect, fix }: { readonly effect?: string; readonly fix?: string | undefined } = {},
 ): Verdict {
   const parts =
-    /^(.+?); ([^;]*\brun(?: as root)?:) (.+)$/.exec(message) ?? /^(.+); (.+)$/.exec(message);
+    /^(.+?); ([^;]*\brun(?: as root)?:) (.+)$/.exec(message) ?? /^(.+?); (.+)$/.exec(message);
   const [, fact = message, advice = '', command] = parts ?? [];
   const what = [sentence(fact), effect].filter(Boolean).join(' ');
-  const own = sentence(advice.replace(/^[a-z]/, (letter) => letter.toUpperCase()));
+  // The first word can be the name of an account: `viewlog can't enter "/root"`.
+  const own = sentence(advice.replace(/^[a-z](?!\S* can't )/, (letter) => letter.toUpperCase()));
   return { state, what, fix: command ? step(own, command) : own || fix };
 }
 

@@ -167,9 +167,12 @@ export const checkView = reached(({ origin, project = '', large, largeBytes, vie
     return [warning(`${what} arrived cut off. Such views are lost.`, fix)];
   }
   const refusal = refusalIn(view);
-  const how = refusal
-    ? `with ${refusal.code}: ${refusal.detail}`
-    : `by another program: ${described(view)}`;
-  const fix = step('For the meaning of the code, run:', help(of, 'trouble'));
-  return [warning(`${what} was refused ${how}. Views from pages may be refused too.`, fix)];
+  if (refusal === undefined) {
+    const fix = atProxy(of, 'Have the proxy pass POST requests on to viewlog.');
+    const lost = `(${described(view)}), so views from pages may be lost.`;
+    return [warning(`${what} didn't reach viewlog ${lost}`, fix)];
+  }
+  const { code, detail } = refusal;
+  const refused = `was refused with ${code}: ${detail}. Views from pages may be refused too.`;
+  return [warning(`${what} ${refused}`, step('To read about the code, run:', help(of, code)))];
 });

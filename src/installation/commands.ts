@@ -222,6 +222,10 @@ export function giveBack(
   return asRoot(`chown -R ${owner} ${shellQuoted(data)}`, hasSudo);
 }
 
+/** Returns a command that lets the owner of the data directory create files there. */
+export const openDirectory = (of: Installation): string =>
+  asOwner(of, of.owners.data, `chmod u+rwx ${shellQuoted(of.data ?? '')}`);
+
 /** A longer command is hard to paste. */
 const PATHS_MAX = 20;
 

@@ -324,6 +324,8 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'error data directory: Can\'t open "/data" for writing: denied.': inside({
     writing: new Error('denied'),
   }),
+  'error data directory: Can\'t open "/data" for writing: ENOSPC. Make space on the disk; if df -i shows no free inodes, delete files.':
+    inside({ writing: errorOf('ENOSPC') }),
   'error free space: Every view is refused with 503, because free disk space is below --min-free. 3.0 MiB is free, and viewlog needs 61 MiB more. Delete views-*.ndjson':
     inside(free(3 * MiB)),
   "error free space: A view that doesn't fit on the disk is refused with 503. 0 bytes is free. Delete views-*.ndjson of earlier days that you have shipped or copied, refused-*.ndjson that you won't replay, or other files on this disk. viewlog then accepts views again. To list the files, run: ls -lh /data":
@@ -359,6 +361,8 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     proxied({ large: answer(413, { server: 'nginx' }) }),
   'warning projects file: No project in "/data/projects.json" is active, so every view is refused. Activate a project: viewlog activate 1 --data /data':
     { projects: reading('{"projects":[{"id":"1","active":false}]}') },
+  'warning projects file: No project in "/data/projects.json" is active, so every view is refused. Add a project, with its id instead of ID: viewlog activate ID --data /data':
+    { projects: reading('{"projects":[]}') },
   "warning data directory: The data directory \"/data\" doesn't exist. Check --data. If it is right, viewlog creates the directory when it starts. If viewlog's account isn't allowed to, run: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data":
     { disk: {} },
   'warning free space: 8.0 GiB is free (--min-free is 64 MiB), enough for 7 days at the current rate. After that, every view is refused with 503. Delete views-*.ndjson of earlier days that you have shipped or copied, or set --keep-days.':
@@ -444,8 +448,10 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     proxied({
       preflight: answer(405, { server: 'nginx' }),
     }),
-  'warning view: A view of project 7 from https://a.example, in a body of 16 KiB, was refused with project-not-activated: No. Views from pages may be refused too. For the meaning of the code, run: viewlog help trouble':
+  'warning view: A view of project 7 from https://a.example, in a body of 16 KiB, was refused with project-not-activated: No. Views from pages may be refused too. To read about the code, run: viewlog help project-not-activated':
     proxied({ project: '7', view: problem('project-not-activated', 'No.') }),
+  "warning view: A view of project 7 from https://a.example, in a body of 16 KiB, didn't reach viewlog (403 from nginx), so views from pages may be lost. Have the proxy pass POST requests on to viewlog. For examples, run: viewlog help proxies":
+    proxied({ project: '7', view: answer(403, { server: 'nginx' }) }),
   'warning overdue files: viewlog should have removed 1 file by now. viewlog removes one day of view files and one of refused files per hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson':
     inside({ overdue: ['views-2026-01-01.ndjson'] }),
   "warning write and sync: A write with its sync takes 51 ms (the slowest of 3 took 200 ms). Every 201 waits for a sync. Check whether the disk is failing. To see the kernel's messages, run: sudo dmesg":
@@ -468,6 +474,11 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
         return { ...file, mode: 0o100600 };
       }),
     }),
+  "error user: The data directory belongs to #4711, with mode 0550. #4711 can't create files there. Let #4711 write there: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod u+rwx /data":
+    {
+      ...inside({ directory: { ...SERVICE, mode: 0o40550 } }),
+      of: { ...INSTALLATION, owners: { data: { ...SERVICE, name: '#4711' } } },
+    },
   "error user: The data directory belongs to root, with mode 0750, and its files to #4711, which can't create files there. Give the directory to the account that should run viewlog: #4711, or another.":
     inside({ directory: { ...ROOTS, mode: 0o40750 } }),
   "error user: The data directory belongs to root, with mode 0750. viewlog runs as #4711, which can't create files there, so viewlog can't begin the next day's file or start again. The account that runs viewlog must own the directory and have write permission: sudo chown -R 4711:4712 /data":
@@ -525,8 +536,13 @@ const CLUSTER_FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   "error stream: Can't use it. Check JetStream": cluster({
     unusable: new Fatal(69, "Can't use it"),
   }),
-  "error stream: Stream VIEWS can't store views: it keeps messages in memory (storage: memory). Change the stream with nats stream edit VIEWS, or choose another stream with --nats-stream.":
+  // No server changes these two settings of a stream.
+  "error stream: Stream VIEWS can't store views: it keeps messages in memory (storage: memory). This can't be changed. Choose another stream with --nats-stream; viewlog creates it.":
     stream({ storage: 'memory' }),
+  "error stream: Stream VIEWS can't store views: it drops messages that were read (retention: workqueue). This can't be changed. Choose":
+    stream({ retention: 'workqueue' }),
+  "error stream: Stream VIEWS can't store views: it acknowledges nothing (no_ack). Change the stream with nats stream edit VIEWS, or":
+    stream({ no_ack: true }),
   'error stream: Views are refused, because the stream is full. Change the stream with nats stream edit VIEWS, or choose another stream with --nats-stream.':
     stream({ max_bytes: 17_000 }),
   'error stream: Views are refused, because the stream has no leader. Start the servers that store the stream.':
@@ -642,6 +658,15 @@ it('the doctor examines only the files that viewlog opens', async () => {
   for (const name of [...own, ...foreign]) writeFileSync(`${dir}/${name}`, '');
   const { inside } = await probeDisk(dir, [], DEFAULTS, NOON);
   expect(inside!.files.map(({ name }) => name).toSorted()).toStrictEqual(own.toSorted());
+});
+
+it("the doctor prints no command that would create a missing data directory as root's", () => {
+  const create = 'viewlog activate ID --data /data';
+  const missing = { content: undefined, faults: ['it is missing'], create };
+  const [first, ...rest] = problemLines({ disk: {}, projects: missing });
+  expect(first).toMatch(/^error projects file: .* Create the data directory first\.$/);
+  expect(rest.join()).toContain(' install -d ');
+  expect(problemLines({ projects: missing })[0]).toContain(create);
 });
 
 it('the doctor prints errors first, and warnings before the findings that are ok', () => {
