@@ -11,7 +11,7 @@ import { cannotUse, findStream, probe } from '../jetstream/stream.ts';
 import type { ServeSettings } from '../settings.ts';
 import { ownerFault } from '../store/refused/refused-stream.ts';
 import type { Facts } from './facts.ts';
-import { error, ofMessage, ok, step, type Verdict, warning } from './finding.ts';
+import { error, ofMessage, ok, type Verdict, warning } from './finding.ts';
 
 type Reached = Awaited<ReturnType<typeof inspectCluster>>;
 /** A cluster, or why it can't be used. */
@@ -137,7 +137,7 @@ const RENAME =
   "This can't be changed. Choose another stream with --nats-stream; viewlog creates it.";
 
 const edit = (name: string): string =>
-  `Change the stream with nats stream edit ${name}, or choose another stream with --nats-stream.`;
+  `Change it with nats stream edit ${name}, or choose another stream with --nats-stream.`;
 
 export const checkSettings = reached(({ name, stream, needs }) => {
   const tooSmall = inspect.limitFault(stream?.config ?? { name }, needs);
@@ -156,10 +156,10 @@ const CLOCK_MS_MAX = 2_000;
 export const checkClock = reached(({ clockMs }, { hasSudo }) => {
   if (Number.isNaN(clockMs)) return [];
   if (clockMs <= CLOCK_MS_MAX)
-    return [ok("This machine's clock agrees with the clock of the stream's server.")];
+    return [ok("This machine's clock agrees with that of the stream's server.")];
   const seconds = plural(Math.round(clockMs / 1000), 'second');
-  const what = `This machine's clock differs by ${seconds} from the clock of the stream's server.`;
+  const what = `This machine's clock differs by ${seconds} from that of the stream's server.`;
   const sync = commands.asRoot('timedatectl set-ntp true', hasSudo);
-  const fix = step('Synchronise both clocks. On this machine, run:', sync);
-  return [warning(`${what} The clock of this machine decides the day of a view.`, fix)];
+  const fix = 'Synchronise both clocks. On this machine, run:';
+  return [warning(`${what} This machine's clock decides a view's day.`, fix, sync)];
 });

@@ -3,7 +3,7 @@ import { errnoOf } from '../base/exit.ts';
 import { timeOf } from '../base/time.ts';
 import { isAtLeast, plural } from '../base/format.ts';
 import { LOCK_NAME } from '../disk/lock.ts';
-import { ownAddress, portOf } from '../http/listener.ts';
+import { portOf } from '../http/listener.ts';
 import * as commands from '../installation/commands.ts';
 import { type Installation, otherProjects } from '../installation/installation.ts';
 import { summaryOf } from '../projects/project-list.ts';
@@ -14,8 +14,7 @@ import { isOpen } from '../status/state.ts';
 import { TOKEN_ENV } from '../status/token.ts';
 import { described, isFromViewlog, isNobodyThere } from './reply.ts';
 import { activeIn, type Facts } from './facts.ts';
-import { isMissing } from './probe-disk.ts';
-import { error, ofMessage, ofNotice, ok, step, type Verdict, warning } from './finding.ts';
+import { error, ofMessage, ofNotice, ok, type Verdict, warning } from './finding.ts';
 
 /** The oldest versions that viewlog is tested on. */
 const OLDEST = { Node: '20.19', Deno: '2.5', Bun: '1.0' } as const;
@@ -57,16 +56,18 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
         : "viewlog can't start until this is fixed.";
     const { projectsFault: fault } = status.overview ?? {};
     if (fault?.isMissing) return [error(`${fault.first}. ${effect}`, RESTORE_PROJECTS)];
-    const check = step('Correct the file. To list every fault, run:', commands.check(of));
+    const what = `${summaryOfFaults(reading.faults)}. ${effect}`;
     const { content, create } = reading;
-    const missing =
-      create &&
-      (isMissing(disk) && otherProjects(of) === undefined
-        ? 'Create the data directory first.'
-        : step("Create the file, with a project's id instead of ID:", create));
+    if (Buffer.isBuffer(content)) {
+      return [error(what, 'Correct the file. To list every fault, run:', commands.check(of))];
+    }
     // If the file can't be read, `checkPermissions` says what to do.
-    const fix = Buffer.isBuffer(content) ? check : missing;
-    return [error(`${summaryOfFaults(reading.faults)}. ${effect}`, fix)];
+    if (create === undefined) return [error(what)];
+    const isDirectoryMissing = disk && !disk.inside && !disk.fault;
+    if (isDirectoryMissing && otherProjects(of) === undefined) {
+      return [error(what, 'Create the data directory first.')];
+    }
+    return [error(what, "Create the file, with a project's id instead of ID:", create)];
   }
   // Another check reports that viewlog, unlike this user, can't read the file.
   if (status.overview?.projectsFault?.access !== undefined) return [];
@@ -77,37 +78,31 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
   const what = `No project in "${of.projects}" is active, so every view is refused.`;
   const [{ id } = { id: undefined }] = projects;
   const text = id ? 'Activate a project:' : 'Add a project, with its id instead of ID:';
-  return [warning(what, step(text, commands.activate(of, id ?? 'ID')))];
+  return [warning(what, text, commands.activate(of, id ?? 'ID'))];
 }
 
 /** Checks that the process that holds the data directory is the examined collector. */
-export function checkLock({ holder, askedPort, kill, settings, of }: Facts): readonly Verdict[] {
+export function checkLock({ holder, askedPort, kill, of }: Facts): readonly Verdict[] {
   if (holder === undefined || holder === 'unknown') return [];
   if (holder === 'unresponsive') {
     const find = commands.findHolder(`${of.data}/${LOCK_NAME}`, of.hasSudo);
-    const what = `A process that doesn't answer has locked "${of.data}", so no viewlog can start there.`;
-    return [error(what, step('Find the process, and end it if it hangs:', find))];
+    const what = `A process that doesn't answer has locked "${of.data}", so viewlog can't start there.`;
+    return [error(what, 'Find the process, and end it if it hangs:', find)];
   }
   const { role, pid, sinceMs, version, address } = holder;
-  const by = version === '' ? '' : `viewlog ${version}, `;
-  const since = `running since ${timeOf(sinceMs)}`;
-  if (role === 'archive') {
-    return [ok(`An archive writes to "${of.data}": process ${pid}, ${by}${since}.`)];
-  }
+  const by = version === '' ? '' : `, viewlog ${version}`;
+  const who = `process ${pid}${by}, running since ${timeOf(sinceMs)}`;
+  if (role === 'archive') return [ok(`An archive writes to "${of.data}": ${who}.`)];
   const port = portOf(address);
   if (port !== undefined && [undefined, 0, port].includes(askedPort)) return [];
-  const who = `process ${pid} (${by}${since})`;
-  const [what, examine] =
+  const [where, examine] =
     port === undefined
-      ? [`A viewlog that listens on no port has locked "${of.data}".`, 'If it is starting, wait.']
-      : [
-          `The collector in "${of.data}" listens at ${address}, not at ${ownAddress({ host: settings.host, port: askedPort! })}.`,
-          `To examine that collector, run the doctor with --port ${port}.`,
-        ];
-  const end = `${examine} To end it instead, stop ${who}`;
-  const fix =
-    kill === undefined ? `${end}, in its container if it has one.` : step(`${end}:`, kill);
-  return [error(`${what} A second collector can't start there.`, fix)];
+      ? ['that has no address', 'If it is starting, wait.']
+      : [`at ${address}`, `To examine it, run the doctor with --port ${port}.`];
+  const what = `The collector ${where} uses "${of.data}", so a second one can't start there.`;
+  const end = `${examine} To end it (${who})`;
+  if (kill !== undefined) return [error(what, `${end}, run:`, kill)];
+  return [error(what, `${end}, stop the process, in its container if it has one.`)];
 }
 
 /**
@@ -150,30 +145,30 @@ export function checkCollector(facts: Facts): readonly Verdict[] {
   return [notRunning(what, facts)];
 }
 
-function notRunning(what: string, facts: Facts): Verdict {
-  const fix = startFix(facts);
-  return { ...warning(what, fix), isStart: fix !== undefined };
-}
-
-/** Returns how to start viewlog, if it is known which account runs it. */
-function startFix({ of, source, disk }: Facts): string | undefined {
+/** Adds how to start viewlog, if it is known which account runs it. */
+function notRunning(what: string, { of, source, disk }: Facts): Verdict {
   const { account } = disk?.inside ?? {};
   const isUnclear = account === undefined || (account.uid === 0 && source === 'options');
-  if (disk !== undefined && isUnclear) return undefined;
+  if (disk !== undefined && isUnclear) return warning(what);
+  const startWith = (fix: string, command?: string): Verdict => {
+    return { ...warning(what, fix, command), isStart: true };
+  };
   const restart = commands.restart(of);
   const name = of.role === 'archive' ? 'the archive' : 'viewlog';
   // A unit sets its variables itself.
-  if (restart !== undefined) return step(`Start ${name}:`, restart);
+  if (restart !== undefined) return startWith(`Start ${name}:`, restart);
   const start = commands.start(of);
   if (start === undefined)
-    return `Start ${name} as before. The doctor prints no command, because the stream's address is a secret.`;
+    return startWith(
+      `Start ${name} as before. Its stream's address is secret, so the doctor prints no command.`,
+    );
   const colon =
     source === 'options'
-      ? ". No earlier start is known, so this command has the doctor's own options:"
+      ? ". No earlier start is known, so these are the doctor's own options:"
       : ':';
-  if (!needsTokenVariable(of.chosen)) return step(`Start ${name}${colon}`, start);
+  if (!needsTokenVariable(of.chosen)) return startWith(`Start ${name}${colon}`, start);
   const withToken = commands.keeping(TOKEN_ENV, start);
-  return step(`Set ${TOKEN_ENV}, and start ${name}${colon}`, withToken);
+  return startWith(`Set ${TOKEN_ENV}, and start ${name}${colon}`, withToken);
 }
 
 function otherListener(
@@ -184,10 +179,8 @@ function otherListener(
 ): Verdict {
   const what = `${who} listens at ${address} (${why}), so viewlog can't listen there.`;
   const find = commands.findListener(portOf(address), hasSudo);
-  return error(
-    what,
-    step('Choose another address, or stop that process. To find the process, run:', find),
-  );
+  const fix = 'Choose another address, or stop that process. To find the process, run:';
+  return error(what, fix, find);
 }
 
 /** Checks that views are accepted, by `/readyz` and the status page. */
@@ -230,7 +223,7 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
   if (unavailable === undefined) {
     const restart = commands.restart(of);
     const fix = "If viewlog shouldn't stop, restart it";
-    return [error('viewlog is about to stop.', restart ? step(`${fix}:`, restart) : `${fix}.`)];
+    return [error('viewlog is about to stop.', restart ? `${fix}:` : `${fix}.`, restart)];
   }
   const fix = `Check ${of.data === undefined ? 'the NATS cluster' : 'the disk (df -h, df -i, quotas)'}. viewlog's log says more.`;
   return [error(`Every view is refused: ${unavailable}.`, fix)];

@@ -22,7 +22,7 @@ import { type Space, spaceOf } from '../status/look-around.ts';
 import { directoryNotice, spaceStep } from '../status/problem-words.ts';
 import { daysInWords } from '../status/words.ts';
 import type { Facts } from './facts.ts';
-import { error, ofMessage, ofNotice, ok, step, type Verdict, warning } from './finding.ts';
+import { error, ofMessage, ofNotice, ok, type Verdict, warning } from './finding.ts';
 import type { Inside } from './probe-disk.ts';
 
 /** A check that needs a readable data directory. */
@@ -39,17 +39,18 @@ export function checkAccess(facts: Facts): readonly Verdict[] {
   const who = ownUid === undefined ? 'another user' : userName(ownUid);
   const whose =
     source === 'options' ? `${owner.name} owns the files` : `viewlog runs as ${owner.name}`;
-  const what =
+  const why =
     holder === 'unknown' && source !== 'running'
-      ? `The doctor runs as ${who}, which isn't allowed to find out whether viewlog runs in "${of.data}".`
-      : `The doctor runs as ${who}, but ${whose}. The doctor may miss faults in "${of.data}".`;
+      ? "which isn't allowed to ask whether viewlog runs"
+      : `but ${whose}. The doctor may miss faults`;
+  const what = `The doctor runs as ${who}, ${why} in "${of.data}".`;
   const { words, command } = commands.runAs(owner, of, commands.doctor({ ...of, owners: {} }));
-  const run = command === undefined ? `${words}.` : step(`Run the doctor ${words}:`, command);
+  const run = command === undefined ? `${words}.` : `Run the doctor ${words}:`;
   const isRoots = of.owners.data?.uid === 0 && disk?.fault !== undefined;
   // An operator who runs the doctor as a service's account expects that viewlog runs as that account.
-  if (!isRoots || !isService({ uid: ownUid ?? 0 })) return [warning(what, run)];
+  if (!isRoots || !isService({ uid: ownUid ?? 0 })) return [warning(what, run, command)];
   const closed = `"${of.data}" belongs to root, and ${who} can't open it`;
-  return [error(`${closed}, so viewlog can't start as ${who}.`, run)];
+  return [error(`${closed}, so viewlog can't start as ${who}.`, run, command)];
 }
 
 export function checkDirectory({ disk, isOutsider, nowMs, of }: Facts): readonly Verdict[] {
@@ -70,15 +71,14 @@ export function checkDirectory({ disk, isOutsider, nowMs, of }: Facts): readonly
     return inside.account === undefined ? [] : [ok(`"${data}" is writable.`)];
   }
   const fix =
-    'Check --data. If it is right, viewlog creates the directory when it starts. ' +
-    "If viewlog's account isn't allowed to, run:";
-  return [warning(`The data directory "${data}" doesn't exist.`, step(fix, commands.create(of)))];
+    "Check --data. viewlog creates the directory at its start. If its account isn't allowed to, run:";
+  return [warning(`The data directory "${data}" doesn't exist.`, fix, commands.create(of))];
 }
 
 /** A file's path, owner and mode. */
 type Found = Inside['files'][number];
 
-/** Reports the account that viewlog runs as; if it isn't clear, asks the operator for it. */
+/** Reports the account that viewlog runs as, or that it isn't clear. */
 export const checkUser = inside((seen, { of, source }) => {
   const { directory, files, account, closedDirectory: closed } = seen;
   if (closed !== undefined) {
@@ -105,8 +105,8 @@ export const checkUser = inside((seen, { of, source }) => {
   }
   const mode = `${whose}, with mode ${modeText(directory.mode)}`;
   if (name === userName(directory.uid)) {
-    const open = step(`Let ${name} write there:`, commands.openDirectory(of));
-    return [error(`${mode}. ${name} can't create files there.`, open)];
+    const what = `${mode}. ${name} can't create files there.`;
+    return [error(what, `Let ${name} write there:`, commands.openDirectory(of))];
   }
   const what = `${mode}, and its files to ${name}, which can't create files there.`;
   const fix = `Give the directory to the account that should run viewlog: ${name}, or another.`;
@@ -146,13 +146,11 @@ export const checkPermissions = inside((seen, { of, source }) => {
     if (copiesGid !== undefined && first.uid === 0 && dirname(first.path) === of.data) {
       const why = `"${first.path}" and other files there belong to root, probably because root copied them`;
       const give = commands.giveBack(of, account, copiesGid);
-      return [state(`${why}. ${effect('that file')}`, step('Give the files back:', give))];
+      return [state(`${why}. ${effect('that file')}`, 'Give the files back:', give)];
     }
     const paths = same.map(({ path }) => path);
     const why = `${whose([first, ...same.slice(1)])}. ${effect(same.length > 1 ? 'them' : 'it')}`;
-    return [
-      state(why, step('Give the account access:', commands.grant(account, paths, first, what))),
-    ];
+    return [state(why, 'Give the account access:', commands.grant(account, paths, first, what))];
   };
   const newest = (kind: string): readonly Found[] =>
     files
@@ -189,7 +187,7 @@ function hiddenFromShippers({ directory, files, account }: Inside, of: Installat
     { ...of, owners: { data: ownerIn(first) } },
     hidden.map(({ name }) => name),
   );
-  return [warning(what, step('Let the group read them:', fix))];
+  return [warning(what, 'Let the group read them:', fix)];
 }
 
 const LOCK_HERE = 'and the lock keeps out only collectors on this machine.';
@@ -238,13 +236,13 @@ export const checkSpace = inside((seen, { settings, of }) => {
   const full = spaceStep(space, of, minFreeBytes);
   if (full !== undefined) {
     const { text, command } = full;
-    const fix = command === undefined ? text : step(`${text} To list the files, run:`, command);
-    return [error(refusal(space, minFreeBytes), fix)];
+    const fix = command === undefined ? text : `${text} To list the files, run:`;
+    return [error(refusal(space, minFreeBytes), fix, command)];
   }
   const what = `${formatRoundedSize(space.freeBytes)} is free (--min-free is ${formatSize(minFreeBytes)})`;
   const { daysLeft } = space;
-  if (daysLeft === undefined)
-    return [ok(`${what}. After one full day, the doctor can estimate how long that lasts.`)];
+  // There is no estimate before a full day.
+  if (daysLeft === undefined) return [ok(`${what}.`)];
   const estimate = `${what}, enough for ${daysInWords(daysLeft)} at the current rate.`;
   // With --keep-days, as many files are removed as are added.
   const isSteady = keepDays > 0 && seen.viewDays.length >= keepDays;
@@ -271,11 +269,10 @@ export const checkWriting = inside(({ writing }, { settings, of }) => {
   const slowest = `the slowest of ${sorted.length} took ${millis(sorted.at(-1)!)}`;
   const what = `A write with its sync takes ${millis(median)} (${slowest}).`;
   if (median <= SLOW_MS || settings.durability === 'os') return [ok(what)];
-  const fix = step(
-    "Check whether the disk is failing. To see the kernel's messages, run:",
-    commands.asRoot('dmesg', of.hasSudo),
-  );
-  return [warning(`${what} Every 201 waits for a sync.`, fix)];
+  const fix = 'Look for a failing disk:';
+  return [
+    warning(`${what} Every 201 waits for a sync.`, fix, commands.asRoot('dmesg', of.hasSudo)),
+  ];
 });
 
 const millis = (ms: number): string => `${ms.toFixed(ms < 10 ? 2 : 0)} ms`;
@@ -287,5 +284,5 @@ export function checkClock({ nowMs, disk, of, isSynchronised }: Facts): readonly
   const what = `${now}, but "${of.data}/${fileNameOf('views', newest)}" has a later day.`;
   if (isSynchronised) return [ok(`${what} The clock was wrong, and is synchronised now.`)];
   const sync = commands.asRoot('timedatectl set-ntp true', of.hasSudo);
-  return [warning(`${what} The clock is or was wrong.`, step('Synchronise the clock:', sync))];
+  return [warning(`${what} The clock is or was wrong.`, 'Synchronise the clock:', sync)];
 }

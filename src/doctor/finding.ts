@@ -20,12 +20,16 @@ export interface Finding extends Omit<Verdict, 'isStart'> {
   readonly check: string;
 }
 
-export const ok = (what: string): Verdict => ({ state: 'ok', what });
-export const warning = (what: string, fix?: string): Verdict => ({ state: 'warning', what, fix });
-export const error = (what: string, fix?: string): Verdict => ({ state: 'error', what, fix });
+/** @param fix ends in a colon if the `command` follows. */
+const verdict =
+  (state: State) =>
+  (what: string, fix?: string, command?: string): Verdict => {
+    return { state, what, fix: command ? `${fix}\n  ${command}` : fix };
+  };
 
-/** Returns a fix: a sentence that ends in a colon, and below it the command. */
-export const step = (text: string, command: string): string => `${text}\n  ${command}`;
+export const ok = (what: string): Verdict => ({ state: 'ok', what });
+export const warning = verdict('warning');
+export const error = verdict('error');
 
 /**
  * Makes a finding of a message that viewlog logs, too: `fact; fix` or `fact; run: command`.
@@ -36,13 +40,12 @@ export function ofMessage(
   message: string,
   { effect, fix }: { readonly effect?: string; readonly fix?: string | undefined } = {},
 ): Verdict {
-  const parts =
-    /^(.+?); ([^;]*\brun(?: as root)?:) (.+)$/.exec(message) ?? /^(.+?); (.+)$/.exec(message);
+  const parts = /^(.+?); (.*?\brun(?: as root)?:(?= )|.+)(?: (.+))?$/.exec(message);
   const [, fact = message, advice = '', command] = parts ?? [];
   const what = [sentence(fact), effect].filter(Boolean).join(' ');
   // The first word can be the name of an account: `viewlog can't enter "/root"`.
   const own = sentence(advice.replace(/^[a-z](?!\S* can't )/, (letter) => letter.toUpperCase()));
-  return { state, what, fix: command ? step(own, command) : own || fix };
+  return verdict(state)(what, own || fix, command);
 }
 
 const sentence = (text: string): string => text.replace(/[^.:?]$/, '$&.');

@@ -26,9 +26,6 @@ export interface Probed {
   readonly fault?: unknown;
 }
 
-export const isMissing = (disk: Probed | undefined): boolean =>
-  disk !== undefined && disk.inside === undefined && disk.fault === undefined;
-
 /**
  * Examines the data directory. Never rejects.
  * @param read the files that viewlog only reads, as the operator named them.

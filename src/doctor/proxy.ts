@@ -8,7 +8,7 @@ import { doctor, help } from '../installation/commands.ts';
 import type { Installation } from '../installation/installation.ts';
 import { described, isFromViewlog, preflightFrom, refusalIn } from './reply.ts';
 import type { Facts } from './facts.ts';
-import { error, ok, step, type Verdict, warning } from './finding.ts';
+import { error, ok, type Verdict, warning } from './finding.ts';
 
 /** The answers from the address that pages post to. */
 export type ProxyReplies = Awaited<ReturnType<typeof probeProxy>>;
@@ -68,9 +68,9 @@ const reached =
 
 const LOST = "views from pages don't arrive";
 
-/** Returns a fix at the proxy, and the command that prints the page about proxies. */
-const atProxy = (of: Installation, text: string): string =>
-  step(`${text} For examples, run:`, help(of, 'proxies'));
+/** Reports a fault of the proxy, with the command that prints the page about proxies. */
+const atProxy = (state: typeof error, of: Installation, what: string, fix: string): Verdict =>
+  state(what, `${fix} For examples, run:`, help(of, 'proxies'));
 
 export function checkUrl({ proxy, of, reply }: Facts): readonly Verdict[] {
   if (proxy === undefined) return [];
@@ -78,7 +78,7 @@ export function checkUrl({ proxy, of, reply }: Facts): readonly Verdict[] {
   const refusal = refusalIn(get);
   if (refusal?.code === 'not-found') {
     const what = `${url} reaches viewlog, but the proxy changes the path, so ${LOST}. viewlog answers: ${refusal.detail}.`;
-    return [error(what, atProxy(of, 'Have the proxy pass the path on unchanged.'))];
+    return [atProxy(error, of, what, 'Have the proxy pass the path on unchanged.')];
   }
   if (isReached(proxy)) return [ok(`${url} reaches viewlog.`)];
   const what = `${url} doesn't reach viewlog (${described(get)}), so ${LOST}.`;
@@ -88,42 +88,43 @@ export function checkUrl({ proxy, of, reply }: Facts): readonly Verdict[] {
     ];
   }
   const location = get.headers.get('location');
-  if (location !== null) return [error(what, redirectFix(url, location, of))];
+  if (location !== null) {
+    // Browsers follow no redirect of a preflight.
+    const to = URL.canParse(location, url) ? viewUrl.read(new URL(location, url).href) : undefined;
+    const fix = "Browsers don't follow this redirect. Have the pages post to the final address";
+    if (to === undefined) return [error(what, `${fix}.`)];
+    return [error(what, `${fix}, and test that address:`, doctor(of, { url: to }))];
+  }
   const isRunning = reply !== undefined && isFromViewlog(reply);
   const pass = isRunning
     ? `Have the proxy pass /view on to ${of.address}.`
     : 'Start viewlog, and have the proxy pass /view on to it.';
-  return [error(what, atProxy(of, pass))];
-}
-
-/** Browsers follow no redirect of a preflight. */
-function redirectFix(from: string, location: string, of: Installation): string {
-  const to = URL.canParse(location, from) ? viewUrl.read(new URL(location, from).href) : undefined;
-  const fix = "Browsers don't follow this redirect. Have the pages post to the final address";
-  if (to === undefined) return `${fix}, and pass that address as --url.`;
-  return step(`${fix}, and test that address:`, doctor(of, { url: to }));
+  return [atProxy(error, of, what, pass)];
 }
 
 export const checkCors = reached(({ origin, get, preflight }, of) => {
-  const fix = atProxy(
-    of,
-    'Have the proxy pass on OPTIONS requests and the Origin header, and add no Access-Control-… headers of its own.',
-  );
+  const blocked = (what: string): readonly Verdict[] => [
+    atProxy(
+      warning,
+      of,
+      `${what}, so browsers block requests from pages.`,
+      'Have the proxy pass on OPTIONS requests and Origin headers, and add no Access-Control-… headers.',
+    ),
+  ];
   if (!isFromViewlog(preflight)) {
-    const what = `Another program answers preflights (${described(preflight)}), so browsers block requests from pages.`;
-    return [warning(what, fix)];
+    return blocked(`Another program answers preflights (${described(preflight)})`);
   }
   // The answer to GET may be the proxy's own, which matters to no page.
   const answers = refusalIn(get) === undefined ? [preflight] : [preflight, get];
   const allowed = answers.map(allowedOrigin).find((one) => one !== origin);
   if (allowed === undefined)
     return [ok('Preflights are granted, and pages can read the responses.')];
-  const header =
+  const header = 'Access-Control-Allow-Origin';
+  return blocked(
     allowed === ''
-      ? 'no Access-Control-Allow-Origin'
-      : `Access-Control-Allow-Origin "${allowed}" instead of "${origin}"`;
-  const what = `Responses carry ${header}, so browsers block requests from pages of ${origin}.`;
-  return [warning(what, fix)];
+      ? `Responses carry no ${header}`
+      : `Responses carry ${header} "${allowed}" instead of "${origin}"`,
+  );
 });
 
 const allowedOrigin = (reply: Reply): string =>
@@ -168,11 +169,10 @@ export const checkView = reached(({ origin, project = '', large, largeBytes, vie
   }
   const refusal = refusalIn(view);
   if (refusal === undefined) {
-    const fix = atProxy(of, 'Have the proxy pass POST requests on to viewlog.');
-    const lost = `(${described(view)}), so views from pages may be lost.`;
-    return [warning(`${what} didn't reach viewlog ${lost}`, fix)];
+    const lost = `${what} didn't reach viewlog (${described(view)}), so views from pages may be lost.`;
+    return [atProxy(warning, of, lost, 'Have the proxy pass POST requests on to viewlog.')];
   }
   const { code, detail } = refusal;
   const refused = `was refused with ${code}: ${detail}. Views from pages may be refused too.`;
-  return [warning(`${what} ${refused}`, step('To read about the code, run:', help(of, code)))];
+  return [warning(`${what} ${refused}`, 'To read about the code, run:', help(of, code))];
 });

@@ -312,14 +312,14 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
         faults: [`Can't read projects file "/p": denied`],
       },
     },
-  'error projects file: projects.json is gone. The running viewlog uses the last valid list, but can\'t start again until this is fixed. Restore it from a backup':
+  "error projects file: projects.json is gone. The running viewlog uses the last valid list, but can't start again until this is fixed. Restore it from a backup":
     {
       projects: { content: undefined, faults: ['create it: viewlog activate ID'] },
       ...shown(sceneOf({ fault: { first: 'projects.json is gone', isMissing: true } })),
     },
-  'error lock: The collector in "/data" listens at http://127.0.0.1:8080, not at http://127.0.0.1:9000. A second collector can\'t start there. To examine that collector, run the doctor with --port 8080. To end it instead, stop process 42 (viewlog 0.1.0, running since 2026-11-22T14:00:00Z): kill 42':
+  'error lock: The collector at http://127.0.0.1:8080 uses "/data", so a second one can\'t start there. To examine it, run the doctor with --port 8080. To end it (process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z), run: kill 42':
     { askedPort: 9000 },
-  "error lock: A process that doesn't answer has locked \"/data\", so no viewlog can start there. Find the process, and end it if it hangs: sudo ss -xlp | grep -F ' /data/viewlog.lock'":
+  "error lock: A process that doesn't answer has locked \"/data\", so viewlog can't start there. Find the process, and end it if it hangs: sudo ss -xlp | grep -F ' /data/viewlog.lock'":
     { ...NOT_RUNNING, holder: 'unresponsive', reply: undefined, status: {} },
   'error data directory: Can\'t open "/data" for writing: denied.': inside({
     writing: new Error('denied'),
@@ -363,7 +363,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     { projects: reading('{"projects":[{"id":"1","active":false}]}') },
   'warning projects file: No project in "/data/projects.json" is active, so every view is refused. Add a project, with its id instead of ID: viewlog activate ID --data /data':
     { projects: reading('{"projects":[]}') },
-  "warning data directory: The data directory \"/data\" doesn't exist. Check --data. If it is right, viewlog creates the directory when it starts. If viewlog's account isn't allowed to, run: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data":
+  'warning data directory: The data directory "/data" doesn\'t exist. Check --data. viewlog creates the directory at its start. If its account isn\'t allowed to, run: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data':
     { disk: {} },
   'warning free space: 8.0 GiB is free (--min-free is 64 MiB), enough for 7 days at the current rate. After that, every view is refused with 503. Delete views-*.ndjson of earlier days that you have shipped or copied, or set --keep-days.':
     inside({ bytesPerDay: 1024 * MiB }),
@@ -378,7 +378,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
         chosen: { port: flag('8080'), status: flag('off') },
       },
     },
-  "warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Start viewlog. No earlier start is known, so this command has the doctor's own options: viewlog serve --data /data":
+  "warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Start viewlog. No earlier start is known, so these are the doctor's own options: viewlog serve --data /data":
     { ...NOT_RUNNING, source: 'options' },
   // The unit sets the variable with the token.
   'warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Start viewlog: sudo systemctl restart v.service':
@@ -412,7 +412,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     { ...NOT_RUNNING, listenFault: 'EADDRNOTAVAIL' },
   'error data directory: "/data/views-2026-11-22.ndjson" isn\'t a regular file, so today\'s views are refused. Move it away':
     inside({ isBlocked: true }),
-  'warning access: The doctor runs as #4713, which isn\'t allowed to find out whether viewlog runs in "/data". Run the doctor as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data':
+  'warning access: The doctor runs as #4713, which isn\'t allowed to ask whether viewlog runs in "/data". Run the doctor as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data':
     DENIED,
   'warning access: The doctor runs as #4713, but viewlog runs as #4711. The doctor may miss faults in "/data". Run the doctor as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data':
     {
@@ -442,7 +442,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     shown(fixedBesideOpen()),
   'body cut off. The latest body ended after 12 bytes. If a proxy limits the size of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)':
     shown(cutBodies()),
-  'warning cors: Responses carry Access-Control-Allow-Origin "*" instead of "https://a.example", so browsers block requests from pages of https://a.example. Have the proxy pass on OPTIONS requests and the Origin header, and add no Access-Control-… headers of its own. For examples, run: viewlog help proxies':
+  'warning cors: Responses carry Access-Control-Allow-Origin "*" instead of "https://a.example", so browsers block requests from pages. Have the proxy pass on OPTIONS requests and Origin headers, and add no Access-Control-… headers. For examples, run: viewlog help proxies':
     proxied({ get: problem('method-not-allowed', '', { 'access-control-allow-origin': '*' }) }),
   'warning cors: Another program answers preflights (405 from nginx), so browsers block requests from pages':
     proxied({
@@ -454,7 +454,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     proxied({ project: '7', view: answer(403, { server: 'nginx' }) }),
   'warning overdue files: viewlog should have removed 1 file by now. viewlog removes one day of view files and one of refused files per hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson':
     inside({ overdue: ['views-2026-01-01.ndjson'] }),
-  "warning write and sync: A write with its sync takes 51 ms (the slowest of 3 took 200 ms). Every 201 waits for a sync. Check whether the disk is failing. To see the kernel's messages, run: sudo dmesg":
+  'warning write and sync: A write with its sync takes 51 ms (the slowest of 3 took 200 ms). Every 201 waits for a sync. Look for a failing disk: sudo dmesg':
     inside({ writing: [51, 51, 200] }),
   'warning clock: The time is 2026-11-20T00:00:00Z, but "/data/views-2026-11-21.ndjson" has a later day. The clock is or was wrong. Synchronise the clock: sudo timedatectl set-ntp true':
     { nowMs: Date.UTC(2026, 10, 20) },
@@ -541,9 +541,9 @@ const CLUSTER_FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     stream({ storage: 'memory' }),
   "error stream: Stream VIEWS can't store views: it drops messages that were read (retention: workqueue). This can't be changed. Choose":
     stream({ retention: 'workqueue' }),
-  "error stream: Stream VIEWS can't store views: it acknowledges nothing (no_ack). Change the stream with nats stream edit VIEWS, or":
+  "error stream: Stream VIEWS can't store views: it acknowledges nothing (no_ack). Change it with nats stream edit VIEWS, or choose another stream with --nats-stream.":
     stream({ no_ack: true }),
-  'error stream: Views are refused, because the stream is full. Change the stream with nats stream edit VIEWS, or choose another stream with --nats-stream.':
+  'error stream: Views are refused, because the stream is full. Change it with nats stream edit VIEWS, or choose another stream with --nats-stream.':
     stream({ max_bytes: 17_000 }),
   'error stream: Views are refused, because the stream has no leader. Start the servers that store the stream.':
     stream({}, { cluster: { name: 'c', leader: '', replicas: [] } }),
@@ -555,7 +555,7 @@ const CLUSTER_FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     stream({ max_msg_size: 10_000 }),
   'error stream settings: The NATS servers accept messages of at most 16 KiB (max_payload), too':
     cluster({ stream: undefined, needs: { ...REACHED.needs, payloadMax: 16_384 } }),
-  'warning stream settings: Stream VIEWS drops its oldest views at a limit (max_bytes). Change the stream with nats stream edit VIEWS, or choose another stream with --nats-stream.':
+  'warning stream settings: Stream VIEWS drops its oldest views at a limit (max_bytes). Change it with nats stream edit VIEWS, or choose another stream with --nats-stream.':
     stream({
       discard: 'old',
       max_bytes: MiB,
@@ -568,7 +568,7 @@ const CLUSTER_FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     stream({ num_replicas: 1 }),
   'warning stream: Stream VIEWS has 7 messages, 2 KiB. These servers are down or behind: n1. Start the servers that are down.':
     stream({}, { cluster: { ...STREAM.cluster, replicas: followers({ offline: true }) } }),
-  "warning server clock: This machine's clock differs by 3 seconds from the clock of the stream's server. The clock of this machine decides the day of a view. Synchronise both clocks. On this machine, run: sudo timedatectl set-ntp true":
+  "warning server clock: This machine's clock differs by 3 seconds from that of the stream's server. This machine's clock decides a view's day. Synchronise both clocks. On this machine, run: sudo timedatectl set-ntp true":
     cluster({ clockMs: 3_000 }),
 };
 

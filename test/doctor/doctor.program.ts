@@ -85,7 +85,7 @@ describe('the doctor beside a running collector', () => {
       expect(line('collector')).toMatch(/^ok collector: viewlog \d/);
       expect(line('collector')).toContain(` answers at ${url}`);
       expect(line('health')).toBe(`ok health: viewlog is ready, according to ${statusUrl}/readyz`);
-      expect(line('free space')).toContain('(--min-free is 1 MiB). ');
+      expect(line('free space')).toContain('(--min-free is 1 MiB).');
     }
     // The doctor has asked the lock without disturbing its holder.
     expect(viewlog.stderr()).toBe('');
