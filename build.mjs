@@ -73,18 +73,17 @@ const EXPORTED =
 /**
  * Leaves out parts of packages that viewlog never calls. Hono's server for Node loads HTTP/2, which
  * takes 3% of a start. Hono has a second router for routes that the first one can't match, reads forms,
- * mounts other applications, and answers WebSockets. The NATS client has WebSockets too, a
- * benchmark, consumers that servers push to, direct reads of a stream, and cryptography of its own
- * for logins: 86 KiB.
+ * mounts other applications, answers WebSockets, and moves tags into a document's head. The NATS
+ * client has WebSockets too, a benchmark, consumers that servers push to, direct reads of a stream,
+ * and cryptography of its own for logins: 89 KiB.
  */
 const without = {
   name: 'without',
   setup({ onResolve, onLoad, resolve }) {
     onResolve({ filter: /^(node:)?http2$/ }, () => ({ path: 'http2', namespace: 'none' }));
-    onResolve({ filter: /\/(trie-router\/router|utils\/(body|mount))\.js$|^hono\/ws$/ }, () => ({
-      path: 'hono',
-      namespace: 'none',
-    }));
+    const hono =
+      /\/(trie-router\/router|utils\/(body|mount)|intrinsic-element\/components)\.js$|^hono\/ws$/;
+    onResolve({ filter: hono }, () => ({ path: 'hono', namespace: 'none' }));
     onResolve(
       { filter: /^@nats-io\/nkeys$|^\.\/(ws_transport|bench|pushconsumer|jsm_direct)$/ },
       () => ({ path: 'nats', namespace: 'none' }),
@@ -93,7 +92,7 @@ const without = {
       http2: 'export class Http2ServerRequest {} export const constants = {};',
       hono:
         'export class TrieRouter {} export let parseBody, createMountedRequest;' +
-        'export const defineWebSocketHelper = () => {};',
+        'export const defineWebSocketHelper = () => {}; export const components_exports = {};',
       nats: 'exports.DirectStreamAPIImpl = class {};',
     };
     onLoad({ filter: /./, namespace: 'none' }, ({ path }) => ({ contents: parts[path] }));
