@@ -213,10 +213,15 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
     return reasons.map((why) => ofMessage('error', `The archive isn't ready: ${why}`, { fix }));
   }
   if (overview === undefined) {
-    const what = `viewlog ${isReady ? 'is' : "isn't"} ready. The doctor has no token, so it can't see more.`;
-    const fix =
-      'Run the doctor with --status-token-file, as a user who can read that file, or set VIEWLOG_STATUS_TOKEN.';
-    return [(isReady ? warning : error)(what, fix)];
+    const which = status.hasToken ? 'the wrong' : 'no';
+    const [is, hidden] = isReady ? ['is', 'refusals'] : ["isn't", 'why'];
+    const what = `viewlog ${is} ready. The doctor has ${which} token, so it can't see ${hidden}.`;
+    const state = isReady ? warning : error;
+    if (of.chosen['status-token-file'] === undefined) {
+      return [state(what, `Set ${TOKEN_ENV} to viewlog's token, or pass --status-token-file.`)];
+    }
+    const run = 'Run the doctor as a user who can read the token:';
+    return [state(what, run, commands.doctor(of))];
   }
   if (isReady) return [ready];
   const { unavailable } = overview.store;

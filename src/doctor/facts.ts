@@ -87,6 +87,8 @@ interface StatusFacts {
   readonly reply?: Reply;
   /** Missing unless a status server of viewlog answers. */
   readonly isReady?: boolean;
+  /** True: the doctor has sent a token. */
+  readonly hasToken?: boolean;
   /** Why it isn't ready, if the status server says so. */
   readonly reasons?: readonly string[];
   /** Missing if the status server requires a token that the doctor lacks, and for an archive. */
@@ -281,7 +283,8 @@ async function statusOf(
   const configuredAt = configured === 'off' ? undefined : ownAddress(configured);
   const address = held === undefined ? configuredAt : held.status;
   if (address === undefined) return {};
-  const answers = await askStatus(address, options);
+  const given = await readToken(options).catch(() => undefined);
+  const answers = await askStatus(address, given ?? (await ownToken(held, data, options)));
   const { installation: shown, isReady } = answers;
   if (held !== undefined) {
     const isSame = !shown || (shown.pid === held.pid && shown.sinceMs === held.sinceMs);
@@ -297,12 +300,22 @@ async function statusOf(
   return isOurs || isReady === undefined ? answers : { address, another: shown ?? {} };
 }
 
-async function askStatus(address: string, options: ServeSettings): Promise<StatusFacts> {
+/**
+ * Returns the token of the process that holds the data directory, from the file that it names.
+ * Only the process's own user reads that file: root would read any file, and send it to the process.
+ */
+async function ownToken(held: Announced | undefined, data = '', options: ServeSettings) {
+  const { text: file } = held?.chosen['status-token-file'] ?? {};
+  const owner = await ownerOf(`${data}/${LOCK_NAME}`);
+  if (file === undefined || owner === undefined || owner.uid !== ownUid()) return undefined;
+  return readToken({ ...options, 'status-token-file': file }).catch(() => undefined);
+}
+
+async function askStatus(address: string, token: string | undefined): Promise<StatusFacts> {
   const reply = await fetchAt(`${address}/readyz`);
   const { status, reasons = [] } = replyFields(reply);
   if (status !== 'ready' && status !== 'not ready') return { address, reply };
   // Only this request carries the token. Without a token, the status server shows fewer fields.
-  const token = await readToken(options).catch(() => undefined);
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   const fields = replyFields(await fetchOnce(`${address}/status.json`, { headers }));
   const overview = 'problems' in fields ? (fields as unknown as StatusModel) : undefined;
@@ -310,6 +323,7 @@ async function askStatus(address: string, options: ServeSettings): Promise<Statu
     address,
     reply,
     isReady: status === 'ready',
+    hasToken: token !== undefined,
     reasons: Array.isArray(reasons) ? reasons.map(String) : [],
     overview,
     installation: readAnnounced(JSON.stringify(fields['installation'] ?? null)),

@@ -344,7 +344,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   ),
   "error health: Every view is refused: no space left. Check the disk (df -h, df -i, quotas). viewlog's log says more.":
     shown(sceneOf({ store: { unavailable: 'no space left' } })),
-  "error health: viewlog isn't ready. The doctor has no token, so it can't see more. Run the doctor with --status-token-file, as a user who can read that file, or set VIEWLOG_STATUS_TOKEN.":
+  "error health: viewlog isn't ready. The doctor has no token, so it can't see why. Set VIEWLOG_STATUS_TOKEN to viewlog's token, or pass --status-token-file.":
     withoutToken(false),
   "error url: https://views.example/view doesn't reach viewlog (301, a redirect to https://www.views.example/view), so views from pages don't arrive. Browsers don't follow this redirect. Have the pages post to the final address, and test that address: viewlog doctor --data /data --url https://www.views.example/view":
     proxied({
@@ -433,8 +433,13 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
       ...NOT_RUNNING,
       of: { ...INSTALLATION, program: ['viewlog'], chosen: { status: flag('0.0.0.0:8081') } },
     },
-  "warning health: viewlog is ready. The doctor has no token, so it can't see more. Run the doctor with --status-token-file, as a user who can read that file, or set VIEWLOG_STATUS_TOKEN.":
+  "warning health: viewlog is ready. The doctor has no token, so it can't see refusals. Set VIEWLOG_STATUS_TOKEN to viewlog's token, or pass --status-token-file.":
     withoutToken(true),
+  "warning health: viewlog is ready. The doctor has the wrong token, so it can't see refusals. Run the doctor as a user who can read the token: /srv/viewlog doctor --data /data --status-token-file /token":
+    {
+      status: { ...STATUS, reply: answer(200), isReady: true, overview: undefined, hasToken: true },
+      of: { ...INSTALLATION, chosen: { 'status-token-file': flag('/token') } },
+    },
   [String.raw`warning refusals: \u001b[2J.`]: shown(sceneOf({}), ['\u001b[2J']),
   "warning refusals: Aurora: 2 of 102 views in the last hour were refused. The refusals began on 2026-11-22 14:01 UTC. 2 views were refused in the last 24 hours, most recently on 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If this origin is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example":
     shown(sceneOf({}, 2, 'origin-not-allowed')),

@@ -9,7 +9,7 @@ import { acquireLock } from '../../src/disk/lock.ts';
 import type { StatusModel } from '../../src/status/model.ts';
 import { INSTALLATION } from '../support/installation.ts';
 import { listening } from '../support/listening.ts';
-import { doctor, installation, namesIn, of } from '../support/doctor.ts';
+import { doctor, installation, namesIn, of, SERVICE } from '../support/doctor.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { startWatched, sumOf } from '../support/status.ts';
 import { startViewlog } from '../support/viewlog.ts';
@@ -148,6 +148,35 @@ describe('the doctor beside a running collector', () => {
     // The lock shows the options to every user who may enter the directory.
     expect(await space({})).toContain('--min-free is 1 MiB');
   });
+});
+
+it("the doctor reads the token of its own user's collector, and of no other user's", async () => {
+  const data = tempDir();
+  fs.writeFileSync(join(data, 'projects.json'), '{"projects":[{"id":"1"}]}');
+  const token = join(tempDir(), 'token');
+  fs.writeFileSync(token, 'a-token-of-sixteen\n');
+  await startWatched({ data, args: [`--status-token-file=${token}`] });
+  const own = await doctor(data);
+  expect([own.line('health'), own.line('refusals')]).toStrictEqual([
+    expect.stringMatching(/^ok health: viewlog is ready, /),
+    expect.stringMatching(/^ok refusals: /),
+  ]);
+  const wrong = await doctor(data, [], {
+    env: { VIEWLOG_STATUS_TOKEN: 'another-token-of-24-bytes' },
+  });
+  expect(wrong.line('health')).toContain('The doctor has the wrong token, so');
+  if (process.getuid?.() !== 0) return;
+  // The process could have named any file, which root would read, and send to it.
+  fs.lchownSync(join(data, 'viewlog.lock'), SERVICE.uid, SERVICE.gid);
+  const { out, line } = await doctor(data);
+  expect(line('health')).toContain(
+    "viewlog is ready. The doctor has no token, so it can't see refusals.",
+  );
+  expect(out).toMatch(
+    new RegExp(
+      `Run the doctor as a user who can read the token:\\n +sudo .* doctor .* ${token}\\n`,
+    ),
+  );
 });
 
 it("the doctor reports a pipe or a directory in place of today's file", async () => {
