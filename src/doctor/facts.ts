@@ -136,7 +136,11 @@ export async function gatherFacts(options: DoctorSettings, self: Announced): Pro
   const isKnown = running === undefined ? holder === undefined : running.address !== undefined;
   const reply = isKnown ? await fetchAt(`${address}/view`, preflightFrom(NO_ORIGIN)) : undefined;
   const isFree = !running && !isOutsider && reply !== undefined && isNobodyThere(reply);
-  const unit = last && ownUnit(last.unit, [dir!, ownProgram().file]);
+  const paths = data === undefined ? [] : [data];
+  // Before the first start, a unit must have the usual name and this data directory.
+  const unit = other
+    ? ownUnit(other.unit, [...paths, ownProgram().file])
+    : ownUnit('viewlog.service', paths);
   return {
     nowMs,
     isSynchronised: orElse(() => existsSync('/run/systemd/timesync/synchronized'), false),
@@ -156,7 +160,7 @@ export async function gatherFacts(options: DoctorSettings, self: Announced): Pro
     reply,
     status,
     // A unit can give the right to use the ports below 1024.
-    listenFault: isFree ? await listenFault(values, uid !== 0 && !last?.unit) : undefined,
+    listenFault: isFree ? await listenFault(values, uid !== 0 && !unit) : undefined,
     tokenFault:
       other || isOutsider ? undefined : await readToken(options).then(() => undefined, errorText),
     cluster: await probeCluster(values),

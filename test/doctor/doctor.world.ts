@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { doctor, installation, isRoot, namesIn, of, SERVICE } from '../support/doctor.ts';
 import { NGINX, nginx } from '../support/proxies.ts';
 import { BUNDLE, isHere, NODE } from '../support/runtimes.ts';
@@ -49,6 +49,23 @@ describe.skipIf(!isRoot)('the doctor', () => {
     );
   });
 });
+
+const UNIT = '/usr/local/lib/systemd/system/viewlog.service';
+
+it.runIf(isRoot && !fs.existsSync(UNIT))(
+  'before the first start, the doctor starts the unit of the data directory',
+  async () => {
+    const created = fs.mkdirSync(dirname(UNIT), { recursive: true }) ?? UNIT;
+    onTestFinished(() => fs.rmSync(created, { recursive: true }));
+    const data = installation();
+    const start = async (dir: string): Promise<string> => {
+      fs.writeFileSync(UNIT, `[Service]\nExecStart=/usr/local/bin/viewlog serve --data ${dir}\n`);
+      return (await doctor(data)).line('collector');
+    };
+    expect(await start(data)).toMatch(/Start viewlog: (sudo )?systemctl restart viewlog\.service$/);
+    expect(await start(`${data}-of-another`)).toContain(' serve --data ');
+  },
+);
 
 it.skipIf(!isHere(NGINX))(
   'the doctor names a proxy that limits bodies, and the setting of that limit',
