@@ -18,7 +18,7 @@ export const doctor = defineCommand({
   optionHelp: {
     host: "the collector's address, if it isn't running",
     port: "the collector's port, if it isn't running",
-    url: 'also test this address, which pages post to; viewlog counts one test as refused (405)',
+    url: 'also test the address that pages post to; viewlog counts one refused request',
   },
   async run(settings, _, { print, self }) {
     const { url, 'probe-project': project, json } = settings;

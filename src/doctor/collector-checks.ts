@@ -54,13 +54,12 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
       source === 'running'
         ? "The running viewlog uses the last valid list, but can't start again until this is fixed."
         : "viewlog can't start until this is fixed.";
-    const { projectsFault: fault } = status.overview ?? {};
-    if (fault?.isMissing) return [error(`${fault.first}. ${effect}`, RESTORE_PROJECTS)];
     const what = `${summaryOfFaults(reading.faults)}. ${effect}`;
     const { content, create } = reading;
     if (Buffer.isBuffer(content)) {
       return [error(what, 'Correct the file. To list every fault, run:', commands.check(of))];
     }
+    if (status.overview?.projectsFault?.isMissing) return [error(what, RESTORE_PROJECTS)];
     // If the file can't be read, `checkPermissions` says what to do.
     if (create === undefined) return [error(what)];
     const isDirectoryMissing = disk && !disk.inside && !disk.fault;
@@ -100,9 +99,9 @@ export function checkLock({ holder, askedPort, kill, of }: Facts): readonly Verd
       ? ['that has no address', 'If it is starting, wait.']
       : [`at ${address}`, `To examine it, run the doctor with --port ${port}.`];
   const what = `The collector ${where} uses "${of.data}", so a second one can't start there.`;
-  const end = `${examine} To end it (${who})`;
-  if (kill !== undefined) return [error(what, `${end}, run:`, kill)];
-  return [error(what, `${end}, stop the process, in its container if it has one.`)];
+  const fix = `${examine} It is ${who}.`;
+  if (kill !== undefined) return [error(what, `${fix} To end it, run:`, kill)];
+  return [error(what, `${fix} To end it, stop that process, in its container if it has one.`)];
 }
 
 /**

@@ -91,9 +91,10 @@ export function checkUrl({ proxy, of, reply }: Facts): readonly Verdict[] {
   if (location !== null) {
     // Browsers follow no redirect of a preflight.
     const to = URL.canParse(location, url) ? viewUrl.read(new URL(location, url).href) : undefined;
-    const fix = "Browsers don't follow this redirect. Have the pages post to the final address";
-    if (to === undefined) return [error(what, `${fix}.`)];
-    return [error(what, `${fix}, and test that address:`, doctor(of, { url: to }))];
+    const fix = "Browsers don't follow this redirect. Have the pages post to";
+    if (to === undefined) return [error(what, `${fix} viewlog's own address.`)];
+    const test = doctor(of, { url: to });
+    return [error(what, `${fix} the final address, and test that address:`, test)];
   }
   const isRunning = reply !== undefined && isFromViewlog(reply);
   const pass = isRunning
@@ -169,10 +170,10 @@ export const checkView = reached(({ origin, project = '', large, largeBytes, vie
   }
   const refusal = refusalIn(view);
   if (refusal === undefined) {
-    const lost = `${what} didn't reach viewlog (${described(view)}), so views from pages may be lost.`;
+    const lost = `${what} didn't reach viewlog (${described(view)}), so views are lost.`;
     return [atProxy(warning, of, lost, 'Have the proxy pass POST requests on to viewlog.')];
   }
   const { code, detail } = refusal;
-  const refused = `was refused with ${code}: ${detail}. Views from pages may be refused too.`;
-  return [warning(`${what} ${refused}`, 'To read about the code, run:', help(of, code))];
+  const refused = `${what} was refused with ${code}: ${detail}.`;
+  return [warning(refused, 'To read about the code, run:', help(of, code))];
 });

@@ -312,12 +312,12 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
         faults: [`Can't read projects file "/p": denied`],
       },
     },
-  "error projects file: projects.json is gone. The running viewlog uses the last valid list, but can't start again until this is fixed. Restore it from a backup":
+  "error projects file: it is missing. The running viewlog uses the last valid list, but can't start again until this is fixed. Restore it from a backup":
     {
-      projects: { content: undefined, faults: ['create it: viewlog activate ID'] },
-      ...shown(sceneOf({ fault: { first: 'projects.json is gone', isMissing: true } })),
+      projects: { content: undefined, faults: ['it is missing'], create: 'viewlog activate ID' },
+      ...shown(sceneOf({ fault: { first: 'it no longer exists; restore it', isMissing: true } })),
     },
-  'error lock: The collector at http://127.0.0.1:8080 uses "/data", so a second one can\'t start there. To examine it, run the doctor with --port 8080. To end it (process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z), run: kill 42':
+  'error lock: The collector at http://127.0.0.1:8080 uses "/data", so a second one can\'t start there. To examine it, run the doctor with --port 8080. It is process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z. To end it, run: kill 42':
     { askedPort: 9000 },
   "error lock: A process that doesn't answer has locked \"/data\", so viewlog can't start there. Find the process, and end it if it hangs: sudo ss -xlp | grep -F ' /data/viewlog.lock'":
     { ...NOT_RUNNING, holder: 'unresponsive', reply: undefined, status: {} },
@@ -453,9 +453,9 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     proxied({
       preflight: answer(405, { server: 'nginx' }),
     }),
-  'warning view: A view of project 7 from https://a.example, in a body of 16 KiB, was refused with project-not-activated: No. Views from pages may be refused too. To read about the code, run: viewlog help project-not-activated':
+  'warning view: A view of project 7 from https://a.example, in a body of 16 KiB, was refused with project-not-activated: No. To read about the code, run: viewlog help project-not-activated':
     proxied({ project: '7', view: problem('project-not-activated', 'No.') }),
-  "warning view: A view of project 7 from https://a.example, in a body of 16 KiB, didn't reach viewlog (403 from nginx), so views from pages may be lost. Have the proxy pass POST requests on to viewlog. For examples, run: viewlog help proxies":
+  "warning view: A view of project 7 from https://a.example, in a body of 16 KiB, didn't reach viewlog (403 from nginx), so views are lost. Have the proxy pass POST requests on to viewlog. For examples, run: viewlog help proxies":
     proxied({ project: '7', view: answer(403, { server: 'nginx' }) }),
   'warning overdue files: viewlog should have removed 1 file by now. viewlog removes one day of view files and one of refused files per hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson':
     inside({ overdue: ['views-2026-01-01.ndjson'] }),
