@@ -86,8 +86,9 @@ export function checkCluster({ cluster }: Facts): readonly Verdict[] {
   return [ofMessage('error', message, { fix: exitCode === EXIT.unavailable ? fix : undefined })];
 }
 
-export const checkPermissions = reached(({ denied }) => {
+export const checkPermissions = reached(({ denied, unusable }) => {
   if (denied.size > 0) return Array.from(denied, (text) => ofMessage('error', text));
+  if (unusable !== undefined) return [];
   return [ok('The NATS user has the permissions that a collector needs.')];
 });
 
@@ -148,6 +149,7 @@ export const checkSettings = reached(({ name, stream, needs }) => {
   if (warnings.length > 0) {
     return warnings.map((text) => ofMessage('warning', text, { fix: edit(name) }));
   }
+  if (stream === undefined) return [ok('The NATS servers accept the largest view.')];
   return [ok('The largest view fits, no limit drops views, and there are enough replicas.')];
 });
 

@@ -46,7 +46,7 @@ export function configFault(config: StreamConfig): string | undefined {
   // A stream that other streams feed has no subjects.
   const subjects = (config.subjects as string[] | undefined) ?? [];
   if (subjects.some((subject) => /^(>|(views|\*)\.[*>])$/.test(subject))) return undefined;
-  return `its subjects (${subjects.join(', ')}) don't include ${VIEWS}.<project>; add ${VIEWS}.>`;
+  return `its subjects (${subjects.join(', ')}) don't include ${VIEWS}.<project>; add "${VIEWS}.>"`;
 }
 
 /** A collector's requirements of the servers and of a stream. */

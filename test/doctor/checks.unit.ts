@@ -520,6 +520,17 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
       of: { ...INSTALLATION, data: undefined },
       disk: undefined,
     },
+  // An archive goes on beside a file that was cut short.
+  'error health: The archive isn\'t ready: View file "v" was cut short. To restore it, run "archive --restore 2026-01-01".':
+    {
+      ...ARCHIVE,
+      status: {
+        ...STATUS,
+        reply: answer(503),
+        isReady: false,
+        reasons: ['View file "v" was cut short; to restore it, run "archive --restore 2026-01-01"'],
+      },
+    },
   "error health: The archive isn't ready: no connection. Read the archive's log.": {
     ...ARCHIVE,
     status: { ...STATUS, reply: answer(503), isReady: false, reasons: ['no connection'] },
@@ -576,6 +587,22 @@ const CLUSTER_FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   "warning server clock: This machine's clock differs by 3 seconds from that of the stream's server. This machine's clock decides a view's day. Synchronise both clocks. On this machine, run: sudo timedatectl set-ntp true":
     cluster({ clockMs: 3_000 }),
 };
+
+it('the doctor calls nothing of a cluster correct that it has not seen', () => {
+  const oks = (change: Parameters<typeof cluster>[0]): string[] =>
+    examined(cluster(change)).flatMap(({ check, state, what }) =>
+      state === 'ok' && /^(cluster p|stream)/.test(check) ? [`${check}: ${what}`] : [],
+    );
+  expect(oks({ stream: undefined })).toStrictEqual([
+    'cluster permissions: The NATS user has the permissions that a collector needs.',
+    "stream: Stream VIEWS doesn't exist yet. A collector creates it on 3 servers, or on 1 if fewer are up.",
+    'stream settings: The NATS servers accept the largest view.',
+  ]);
+  const unusable = new Fatal(69, "Can't use it");
+  expect(oks({ stream: undefined, unusable })).toStrictEqual([
+    'stream settings: The NATS servers accept the largest view.',
+  ]);
+});
 
 it('the doctor names the fault of the projects file first, even among the refusals', () => {
   const [first, ...rest] = problemLines({ ...MISSING_COMMA, ...shown(sceneOf({}, 2)) });

@@ -107,7 +107,11 @@ describe.skipIf(!canRunNats())('a start with a stream', () => {
   });
 
   it.each<[string, RegExp, NatsOptions?, string?, ...string[]]>([
-    ['no credentials', /Can't log in to .*; give --nats-creds or user:password@HOST$/, USERS],
+    [
+      'no credentials',
+      /Can't log in to .*; pass --nats-creds, or user:password@HOST in the address$/,
+      USERS,
+    ],
     ['a wrong password', /Can't log in to .*; check the credentials$/, USERS, 'viewlog:wr0ng@'],
     ['a wrong token', /Can't log in to .*; check the credentials$/, USERS, 'wr0ng@'],
     ['more replicas than servers', /replicas > 1 not supported/, {}, '', '--nats-replicas=3'],
