@@ -39,8 +39,8 @@ const WRITE_ADVICE: Readonly<Record<string, string>> = {
   EISDIR: 'move that directory away',
   EEXIST: OCCUPIED,
   ENOTDIR: OCCUPIED,
-  ENOSPC: 'make space on the disk; if df -i shows no free inodes, delete files',
-  EDQUOT: 'delete files or raise the quota',
+  ENOSPC: 'make space on the disk, or delete files if df -i shows no free inodes',
+  EDQUOT: 'delete files, or raise the quota',
   EFBIG: 'raise the file size limit (ulimit -f, or LimitFSIZE= in a unit)',
 };
 

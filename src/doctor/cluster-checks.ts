@@ -135,7 +135,7 @@ const isFixed = ({
   storage === 'memory' || retention === 'workqueue' || sealed;
 
 const RENAME =
-  "This can't be changed. Choose another stream with --nats-stream; viewlog creates it.";
+  "This can't be changed. Choose another stream with --nats-stream. viewlog creates that stream.";
 
 const edit = (name: string): string =>
   `Change it with nats stream edit ${name}, or choose another stream with --nats-stream.`;

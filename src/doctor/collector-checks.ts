@@ -125,7 +125,7 @@ export function checkCollector(facts: Facts): readonly Verdict[] {
   const running = typeof holder === 'object' ? holder : undefined;
   if (isFromViewlog(reply)) {
     if (!isExamined(facts)) {
-      return [otherListener('Another viewlog', address, USES_OTHER, of)];
+      return [otherListener('Another viewlog', address, USES_OTHER, of, '--port')];
     }
     const { overview } = facts.status;
     const version = overview === undefined ? '' : ` ${overview.version}`;
@@ -133,7 +133,7 @@ export function checkCollector(facts: Facts): readonly Verdict[] {
     return [ok(`viewlog${version} answers at ${address}${who}.`)];
   }
   if (!isNobodyThere(reply)) {
-    return [otherListener('Another program', address, described(reply), of)];
+    return [otherListener('Another program', address, described(reply), of, '--port')];
   }
   if (listenFault !== undefined) {
     const fix =
@@ -175,10 +175,11 @@ function otherListener(
   address: string,
   why: string,
   { hasSudo }: Installation,
+  flag: '--port' | '--status',
 ): Verdict {
   const what = `${who} listens at ${address} (${why}), so viewlog can't listen there.`;
   const find = commands.findListener(portOf(address), hasSudo);
-  const fix = 'Choose another address, or stop that process. To find the process, run:';
+  const fix = `Choose another ${flag}, or stop that process. To find the process, run:`;
   return error(what, fix, find);
 }
 
@@ -189,7 +190,7 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
   if (another && !isExamined(facts)) {
     const { data } = another;
     const why = data ? `it writes to "${data}"` : USES_OTHER;
-    return [otherListener('The status server of another viewlog', address, why, of)];
+    return [otherListener('The status server of another viewlog', address, why, of, '--status')];
   }
   if (reply === undefined || isNobodyThere(reply)) {
     // `checkCollector` reports a collector that isn't running.
@@ -202,7 +203,7 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
     return [warning(`Nothing answers at ${address}, ${unknown}`, fix)];
   }
   if (isReady === undefined) {
-    return [otherListener('Another program', address, described(reply), of)];
+    return [otherListener('Another program', address, described(reply), of, '--status')];
   }
   const ready = ok(`viewlog is ready, according to ${address}/readyz`);
   if (isArchive(facts)) {

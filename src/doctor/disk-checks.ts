@@ -71,7 +71,7 @@ export function checkDirectory({ disk, isOutsider, nowMs, of }: Facts): readonly
     return inside.account === undefined ? [] : [ok(`"${data}" is writable.`)];
   }
   const fix =
-    "Check --data. viewlog creates the directory at its start. If its account isn't allowed to, run:";
+    "Check --data. viewlog creates the directory when it starts. If its account isn't allowed to, run:";
   return [warning(`The data directory "${data}" doesn't exist.`, fix, commands.create(of))];
 }
 

@@ -324,7 +324,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   'error data directory: Can\'t open "/data" for writing: denied.': inside({
     writing: new Error('denied'),
   }),
-  'error data directory: Can\'t open "/data" for writing: ENOSPC. Make space on the disk; if df -i shows no free inodes, delete files.':
+  'error data directory: Can\'t open "/data" for writing: ENOSPC. Make space on the disk, or delete files if df -i shows no free inodes.':
     inside({ writing: errorOf('ENOSPC') }),
   'error free space: Every view is refused with 503, because free disk space is below --min-free. 3.0 MiB is free, and viewlog needs 61 MiB more. Delete views-*.ndjson':
     inside(free(3 * MiB)),
@@ -334,7 +334,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     inside({ fileSystem: { ...DISK, hasInodes: false } }),
   'error free space: Every view is refused with 503, because free disk space is below --min-free. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB':
     inside({ fileSystem: { ...DISK, freeBytes: 57 * MiB, sizeBytes: 60 * MiB } }),
-  "error collector: Another program listens at http://127.0.0.1:8080 (no answer in 5 s), so viewlog can't listen there. Choose another address, or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8080'":
+  "error collector: Another program listens at http://127.0.0.1:8080 (no answer in 5 s), so viewlog can't listen there. Choose another --port, or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8080'":
     { reply: { failure: 'no answer in 5 s' }, status: STATUS },
   'error health: Another program listens at http://127.0.0.1:8081 (200 from x/1), so viewlog': {
     status: { ...STATUS, reply: answer(200, { server: 'x/1' }) },
@@ -363,7 +363,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     { projects: reading('{"projects":[{"id":"1","active":false}]}') },
   'warning projects file: No project in "/data/projects.json" is active, so every view is refused. Add a project, with its id instead of ID: viewlog activate ID --data /data':
     { projects: reading('{"projects":[]}') },
-  'warning data directory: The data directory "/data" doesn\'t exist. Check --data. viewlog creates the directory at its start. If its account isn\'t allowed to, run: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data':
+  'warning data directory: The data directory "/data" doesn\'t exist. Check --data. viewlog creates the directory when it starts. If its account isn\'t allowed to, run: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data':
     { disk: {} },
   'warning free space: 8.0 GiB is free (--min-free is 64 MiB), enough for 7 days at the current rate. After that, every view is refused with 503. Delete views-*.ndjson of earlier days that you have shipped or copied, or set --keep-days.':
     inside({ bytesPerDay: 1024 * MiB }),
@@ -394,19 +394,19 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   // The process runs in a container, and another viewlog on this machine.
   "warning health: Another viewlog answers at http://127.0.0.1:8081, so the doctor can't tell whether views are accepted.":
     { status: { address: STATUS.address, another: {} } },
-  "error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it doesn't use this data directory), so viewlog can't listen there. Choose another address, or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8081'":
+  "error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it doesn't use this data directory), so viewlog can't listen there. Choose another --status, or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8081'":
     {
       ...NOT_RUNNING,
       reply: undefined,
       status: { address: STATUS.address, another: {} },
     },
-  "error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it writes to \"/other\"), so viewlog can't listen there. Choose another address, or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8081'":
+  'error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it writes to "/other"), so viewlog can\'t listen there. Choose another --status, or stop that process. To find the process, run: sudo ss -ltnp \'sport = :8081\'':
     {
       ...NOT_RUNNING,
       reply: undefined,
       status: { address: STATUS.address, another: { data: '/other' } },
     },
-  "error collector: Another viewlog listens at http://127.0.0.1:8080 (it doesn't use this data directory), so viewlog can't listen there. Choose another address, or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8080'":
+  "error collector: Another viewlog listens at http://127.0.0.1:8080 (it doesn't use this data directory), so viewlog can't listen there. Choose another --port, or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8080'":
     { ...NOT_RUNNING, reply: VIEWLOG },
   "error collector: viewlog can't listen at http://127.0.0.1:8080: EADDRNOTAVAIL. Choose an address of this":
     { ...NOT_RUNNING, listenFault: 'EADDRNOTAVAIL' },
@@ -553,7 +553,7 @@ const CLUSTER_FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     unusable: new Fatal(69, "Can't use it"),
   }),
   // No server changes these two settings of a stream.
-  "error stream: Stream VIEWS can't store views: it keeps messages in memory (storage: memory). This can't be changed. Choose another stream with --nats-stream; viewlog creates it.":
+  "error stream: Stream VIEWS can't store views: it keeps messages in memory (storage: memory). This can't be changed. Choose another stream with --nats-stream. viewlog creates that stream.":
     stream({ storage: 'memory' }),
   "error stream: Stream VIEWS can't store views: it drops messages that were read (retention: workqueue). This can't be changed. Choose":
     stream({ retention: 'workqueue' }),

@@ -84,7 +84,7 @@ describe('a full disk', () => {
     expect(await store.append(view(1))).toEqual({ unavailable: 'the disk is full' });
     expect(await store.append(view(2))).toEqual({ unavailable: 'the disk is full' });
     // The status page shows the log's message.
-    const detail = `Can't write "${path}": ENOSPC: injected by the test, write; make space on the disk; if df -i shows no free inodes, delete files`;
+    const detail = `Can't write "${path}": ENOSPC: injected by the test, write; make space on the disk, or delete files if df -i shows no free inodes`;
     expect(store.state().detail).toBe(detail);
     disk.spaceBytes = Number.POSITIVE_INFINITY;
     await until(() => store.state().unavailable === undefined);
