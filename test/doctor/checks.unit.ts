@@ -400,7 +400,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
       reply: undefined,
       status: { address: STATUS.address, another: {} },
     },
-  'error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it writes to "/other"), so viewlog can\'t listen there. Choose another --status, or stop that process. To find the process, run: sudo ss -ltnp \'sport = :8081\'':
+  "error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it writes to \"/other\"), so viewlog can't listen there. Choose another --status, or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8081'":
     {
       ...NOT_RUNNING,
       reply: undefined,
