@@ -40,7 +40,7 @@ const WRITE_ADVICE: Readonly<Record<string, string>> = {
   EEXIST: OCCUPIED,
   ENOTDIR: OCCUPIED,
   ENOSPC: 'make space on the disk, or delete files if df -i shows no free inodes',
-  EDQUOT: 'delete files, or raise the quota',
+  EDQUOT: 'delete files or raise the quota',
   EFBIG: 'raise the file size limit (ulimit -f, or LimitFSIZE= in a unit)',
 };
 

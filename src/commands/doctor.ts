@@ -9,7 +9,7 @@ import { defineCommand } from './command.ts';
 /** Examines the installation. Exit 78 if there is an error, else 0. */
 export const doctor = defineCommand({
   name: 'doctor',
-  summary: 'finds problems with this installation, and says how to fix them',
+  summary: 'finds problems with this installation and says how to fix them',
   examples: [
     'viewlog doctor --data /var/lib/viewlog --url https://views.example.com',
     'sudo -u viewlog viewlog doctor --data /var/lib/viewlog',
@@ -33,7 +33,7 @@ export const doctor = defineCommand({
   },
 });
 
-/** Returns a finding as a line. Its fix, and the commands of the fix, follow on lines of their own. */
+/** Returns a finding as a line. Its fix and the commands of the fix follow on lines of their own. */
 function linesOf({ check, state, what, fix }: Finding): string {
   const finding = `${state.padEnd(INDENT.length - 2)}  ${check}: ${what}`;
   return fix === undefined ? finding : `${finding}\n${fix}`.replaceAll('\n', `\n${INDENT}`);

@@ -57,10 +57,7 @@ function understood(run: Check, facts: Facts): readonly Verdict[] {
     if (version === BUILD) throw cause;
     const what = `viewlog ${version} is running, but this doctor (${BUILD}) can't read all of its status.`;
     return [
-      warning(
-        what,
-        `Run the doctor of that version, or look at ${facts.status.address}/status.txt`,
-      ),
+      warning(what, `Run the doctor of that version or look at ${facts.status.address}/status.txt`),
     ];
   }
 }

@@ -138,12 +138,12 @@ const RENAME =
   "This can't be changed. Choose another stream with --nats-stream. viewlog creates that stream.";
 
 const edit = (name: string): string =>
-  `Change it with nats stream edit ${name}, or choose another stream with --nats-stream.`;
+  `Change it with nats stream edit ${name} or choose another stream with --nats-stream.`;
 
 export const checkSettings = reached(({ name, stream, needs }) => {
   const tooSmall = inspect.limitFault(stream?.config ?? { name }, needs);
   if (tooSmall !== undefined) {
-    return [ofMessage('error', tooSmall, { fix: 'Raise the limit, or lower --max-view.' })];
+    return [ofMessage('error', tooSmall, { fix: 'Raise the limit or lower --max-view.' })];
   }
   const warnings = stream === undefined ? [] : inspect.configWarnings(stream, needs);
   if (warnings.length > 0) {

@@ -86,7 +86,7 @@ export function checkLock({ holder, askedPort, kill, of }: Facts): readonly Verd
   if (holder === 'unresponsive') {
     const find = commands.findHolder(`${of.data}/${LOCK_NAME}`, of.hasSudo);
     const what = `A process that doesn't answer has locked "${of.data}", so viewlog can't start there.`;
-    return [error(what, 'Find the process, and end it if it hangs:', find)];
+    return [error(what, 'Find the process and end it if it hangs:', find)];
   }
   const { role, pid, sinceMs, version, address } = holder;
   const by = version === '' ? '' : `, viewlog ${version}`;
@@ -167,7 +167,7 @@ function notRunning(what: string, { of, source, disk }: Facts): Verdict {
       : ':';
   if (!needsTokenVariable(of.chosen)) return startWith(`Start ${name}${colon}`, start);
   const withToken = commands.keeping(TOKEN_ENV, start);
-  return startWith(`Set ${TOKEN_ENV}, and start ${name}${colon}`, withToken);
+  return startWith(`Set ${TOKEN_ENV} and start ${name}${colon}`, withToken);
 }
 
 function otherListener(
@@ -179,7 +179,7 @@ function otherListener(
 ): Verdict {
   const what = `${who} listens at ${address} (${why}), so viewlog can't listen there.`;
   const find = commands.findListener(portOf(address), hasSudo);
-  const fix = `Choose another ${flag}, or stop that process. To find the process, run:`;
+  const fix = `Choose another ${flag} or stop that process. To find the process, run:`;
   return error(what, fix, find);
 }
 
@@ -218,7 +218,7 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
     const what = `viewlog ${is} ready. The doctor has ${which} token, so it can't see ${hidden}.`;
     const state = isReady ? warning : error;
     if (of.chosen['status-token-file'] === undefined) {
-      return [state(what, `Set ${TOKEN_ENV} to viewlog's token, or pass --status-token-file.`)];
+      return [state(what, `Set ${TOKEN_ENV} to viewlog's token or pass --status-token-file.`)];
     }
     const run = 'Run the doctor as a user who can read the token:';
     return [state(what, run, commands.doctor(of))];

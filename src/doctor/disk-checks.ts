@@ -282,7 +282,7 @@ export function checkClock({ nowMs, disk, of, isSynchronised }: Facts): readonly
   const now = `The time is ${timeOf(nowMs)}`;
   if (dayOf(nowMs) >= newest) return [ok(`${now}.`)];
   const what = `${now}, but "${of.data}/${fileNameOf('views', newest)}" has a later day.`;
-  if (isSynchronised) return [ok(`${what} The clock was wrong, and is synchronised now.`)];
+  if (isSynchronised) return [ok(`${what} The clock was wrong and is synchronised now.`)];
   const sync = commands.asRoot('timedatectl set-ntp true', of.hasSudo);
   return [warning(`${what} The clock is or was wrong.`, 'Synchronise the clock:', sync)];
 }

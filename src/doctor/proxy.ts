@@ -94,12 +94,12 @@ export function checkUrl({ proxy, of, reply }: Facts): readonly Verdict[] {
     const fix = "Browsers don't follow this redirect. Have the pages post to";
     if (to === undefined) return [error(what, `${fix} viewlog's own address.`)];
     const test = doctor(of, { url: to });
-    return [error(what, `${fix} the final address, and test that address:`, test)];
+    return [error(what, `${fix} the final address and test that address:`, test)];
   }
   const isRunning = reply !== undefined && isFromViewlog(reply);
   const pass = isRunning
     ? `Have the proxy pass /view on to ${of.address}.`
-    : 'Start viewlog, and have the proxy pass /view on to it.';
+    : 'Start viewlog and have the proxy pass /view on to it.';
   return [atProxy(error, of, what, pass)];
 }
 
@@ -109,7 +109,7 @@ export const checkCors = reached(({ origin, get, preflight }, of) => {
       warning,
       of,
       `${what}, so browsers block requests from pages.`,
-      'Have the proxy pass on OPTIONS requests and Origin headers, and add no Access-Control-… headers.',
+      'Have the proxy pass on OPTIONS requests and Origin headers and add no Access-Control-… headers.',
     ),
   ];
   if (!isFromViewlog(preflight)) {

@@ -78,7 +78,7 @@ function cannotConnect(error: unknown, { address, credsFile }: ConnectOptions, n
     const hasLogin = credsFile !== undefined || address.login !== undefined;
     const todo = hasLogin
       ? 'check the credentials'
-      : 'pass --nats-creds, or user:password@HOST in the address';
+      : 'pass --nats-creds or user:password@HOST in the address';
     return new Fatal(EXIT.badConfiguration, `Can't log in to ${cluster}: ${reason}; ${todo}`);
   }
   const isDistrusted = /self[- ]signed|unable to (verify|get)/i.test(reason);

@@ -111,7 +111,7 @@ export function configWarnings(
   const stored = `Stream ${name} is stored on ${plural(copies, 'server')}`;
   const { replicas } = needs;
   if (replicas !== undefined && replicas !== copies) {
-    const todo = "change the stream's replicas, or --nats-replicas";
+    const todo = "change the stream's replicas or --nats-replicas";
     warnings.push(`${stored}, not ${replicas} (--nats-replicas); ${todo}`);
   } else if (replicas === undefined && copies < REPLICAS && cluster?.name !== undefined) {
     // A server on its own is in no cluster that has a name.

@@ -319,7 +319,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     },
   'error lock: The collector at http://127.0.0.1:8080 uses "/data", so a second one can\'t start there. To examine it, run the doctor with --port 8080. It is process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z. To end it, run: kill 42':
     { askedPort: 9000 },
-  "error lock: A process that doesn't answer has locked \"/data\", so viewlog can't start there. Find the process, and end it if it hangs: sudo ss -xlp | grep -F ' /data/viewlog.lock'":
+  "error lock: A process that doesn't answer has locked \"/data\", so viewlog can't start there. Find the process and end it if it hangs: sudo ss -xlp | grep -F ' /data/viewlog.lock'":
     { ...NOT_RUNNING, holder: 'unresponsive', reply: undefined, status: {} },
   'error data directory: Can\'t open "/data" for writing: denied.': inside({
     writing: new Error('denied'),
@@ -334,7 +334,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     inside({ fileSystem: { ...DISK, hasInodes: false } }),
   'error free space: Every view is refused with 503, because free disk space is below --min-free. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB':
     inside({ fileSystem: { ...DISK, freeBytes: 57 * MiB, sizeBytes: 60 * MiB } }),
-  "error collector: Another program listens at http://127.0.0.1:8080 (no answer in 5 s), so viewlog can't listen there. Choose another --port, or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8080'":
+  "error collector: Another program listens at http://127.0.0.1:8080 (no answer in 5 s), so viewlog can't listen there. Choose another --port or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8080'":
     { reply: { failure: 'no answer in 5 s' }, status: STATUS },
   'error health: Another program listens at http://127.0.0.1:8081 (200 from x/1), so viewlog': {
     status: { ...STATUS, reply: answer(200, { server: 'x/1' }) },
@@ -344,9 +344,9 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   ),
   "error health: Every view is refused: no space left. Check the disk (df -h, df -i, quotas). viewlog's log says more.":
     shown(sceneOf({ store: { unavailable: 'no space left' } })),
-  "error health: viewlog isn't ready. The doctor has no token, so it can't see why. Set VIEWLOG_STATUS_TOKEN to viewlog's token, or pass --status-token-file.":
+  "error health: viewlog isn't ready. The doctor has no token, so it can't see why. Set VIEWLOG_STATUS_TOKEN to viewlog's token or pass --status-token-file.":
     withoutToken(false),
-  "error url: https://views.example/view doesn't reach viewlog (301, a redirect to https://www.views.example/view), so views from pages don't arrive. Browsers don't follow this redirect. Have the pages post to the final address, and test that address: viewlog doctor --data /data --url https://www.views.example/view":
+  "error url: https://views.example/view doesn't reach viewlog (301, a redirect to https://www.views.example/view), so views from pages don't arrive. Browsers don't follow this redirect. Have the pages post to the final address and test that address: viewlog doctor --data /data --url https://www.views.example/view":
     proxied({
       get: answer(301, { location: 'https://www.views.example/view' }),
       preflight: answer(301),
@@ -394,19 +394,19 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
   // The process runs in a container, and another viewlog on this machine.
   "warning health: Another viewlog answers at http://127.0.0.1:8081, so the doctor can't tell whether views are accepted.":
     { status: { address: STATUS.address, another: {} } },
-  "error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it doesn't use this data directory), so viewlog can't listen there. Choose another --status, or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8081'":
+  "error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it doesn't use this data directory), so viewlog can't listen there. Choose another --status or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8081'":
     {
       ...NOT_RUNNING,
       reply: undefined,
       status: { address: STATUS.address, another: {} },
     },
-  "error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it writes to \"/other\"), so viewlog can't listen there. Choose another --status, or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8081'":
+  "error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it writes to \"/other\"), so viewlog can't listen there. Choose another --status or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8081'":
     {
       ...NOT_RUNNING,
       reply: undefined,
       status: { address: STATUS.address, another: { data: '/other' } },
     },
-  "error collector: Another viewlog listens at http://127.0.0.1:8080 (it doesn't use this data directory), so viewlog can't listen there. Choose another --port, or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8080'":
+  "error collector: Another viewlog listens at http://127.0.0.1:8080 (it doesn't use this data directory), so viewlog can't listen there. Choose another --port or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8080'":
     { ...NOT_RUNNING, reply: VIEWLOG },
   "error collector: viewlog can't listen at http://127.0.0.1:8080: EADDRNOTAVAIL. Choose an address of this":
     { ...NOT_RUNNING, listenFault: 'EADDRNOTAVAIL' },
@@ -428,12 +428,12 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
       ...DENIED,
       of: { ...INSTALLATION, owners: { data: { uid: 0, gid: 0, name: 'root' } } },
     },
-  'warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Set VIEWLOG_STATUS_TOKEN, and start viewlog: viewlog serve --data /data --status 0.0.0.0:8081':
+  'warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Set VIEWLOG_STATUS_TOKEN and start viewlog: viewlog serve --data /data --status 0.0.0.0:8081':
     {
       ...NOT_RUNNING,
       of: { ...INSTALLATION, program: ['viewlog'], chosen: { status: flag('0.0.0.0:8081') } },
     },
-  "warning health: viewlog is ready. The doctor has no token, so it can't see refusals. Set VIEWLOG_STATUS_TOKEN to viewlog's token, or pass --status-token-file.":
+  "warning health: viewlog is ready. The doctor has no token, so it can't see refusals. Set VIEWLOG_STATUS_TOKEN to viewlog's token or pass --status-token-file.":
     withoutToken(true),
   "warning health: viewlog is ready. The doctor has the wrong token, so it can't see refusals. Run the doctor as a user who can read the token: /srv/viewlog doctor --data /data --status-token-file /token":
     {
@@ -447,7 +447,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     shown(fixedBesideOpen()),
   'body cut off. The latest body ended after 12 bytes. If a proxy limits the size of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)':
     shown(cutBodies()),
-  'warning cors: Responses carry Access-Control-Allow-Origin "*" instead of "https://a.example", so browsers block requests from pages. Have the proxy pass on OPTIONS requests and Origin headers, and add no Access-Control-… headers. For examples, run: viewlog help proxies':
+  'warning cors: Responses carry Access-Control-Allow-Origin "*" instead of "https://a.example", so browsers block requests from pages. Have the proxy pass on OPTIONS requests and Origin headers and add no Access-Control-… headers. For examples, run: viewlog help proxies':
     proxied({ get: problem('method-not-allowed', '', { 'access-control-allow-origin': '*' }) }),
   'warning cors: Another program answers preflights (405 from nginx), so browsers block requests from pages':
     proxied({
@@ -557,21 +557,21 @@ const CLUSTER_FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     stream({ storage: 'memory' }),
   "error stream: Stream VIEWS can't store views: it drops messages that were read (retention: workqueue). This can't be changed. Choose":
     stream({ retention: 'workqueue' }),
-  "error stream: Stream VIEWS can't store views: it acknowledges nothing (no_ack). Change it with nats stream edit VIEWS, or choose another stream with --nats-stream.":
+  "error stream: Stream VIEWS can't store views: it acknowledges nothing (no_ack). Change it with nats stream edit VIEWS or choose another stream with --nats-stream.":
     stream({ no_ack: true }),
-  'error stream: Views are refused, because the stream is full. Change it with nats stream edit VIEWS, or choose another stream with --nats-stream.':
+  'error stream: Views are refused, because the stream is full. Change it with nats stream edit VIEWS or choose another stream with --nats-stream.':
     stream({ max_bytes: 17_000 }),
   'error stream: Views are refused, because the stream has no leader. Start the servers that store the stream.':
     stream({}, { cluster: { name: 'c', leader: '', replicas: [] } }),
-  "error stream: Stream VIEWS_REFUSED isn't viewlog's (subjects other.>). Name another stream with --nats-stream, or store no refused views with --max-refused 0.":
+  "error stream: Stream VIEWS_REFUSED isn't viewlog's (subjects other.>). Name another stream with --nats-stream or store no refused views with --max-refused 0.":
     cluster({
       refused: { config: { name: 'VIEWS_REFUSED', subjects: ['other.>'] } } as StreamInfo,
     }),
-  'error stream settings: Stream VIEWS accepts messages of at most 10000 bytes (max_msg_size), too little for --max-view 16 KiB. Raise the limit, or lower --max-view':
+  'error stream settings: Stream VIEWS accepts messages of at most 10000 bytes (max_msg_size), too little for --max-view 16 KiB. Raise the limit or lower --max-view.':
     stream({ max_msg_size: 10_000 }),
   'error stream settings: The NATS servers accept messages of at most 16 KiB (max_payload), too':
     cluster({ stream: undefined, needs: { ...REACHED.needs, payloadMax: 16_384 } }),
-  'warning stream settings: Stream VIEWS drops its oldest views at a limit (max_bytes). Change it with nats stream edit VIEWS, or choose another stream with --nats-stream.':
+  'warning stream settings: Stream VIEWS drops its oldest views at a limit (max_bytes). Change it with nats stream edit VIEWS or choose another stream with --nats-stream.':
     stream({
       discard: 'old',
       max_bytes: MiB,
@@ -625,7 +625,7 @@ it("the doctor tells the operator to start viewlog for a proxy only if viewlog d
   const replies = proxied({ get: answer(502), preflight: answer(502) });
   const fixOf = (facts: Partial<Facts>) =>
     examined({ ...facts, ...replies }).find(({ check }) => check === 'url')!.fix!;
-  const start = 'Start viewlog, and have the proxy pass /view on to it.';
+  const start = 'Start viewlog and have the proxy pass /view on to it.';
   expect(fixOf(NOT_RUNNING)).toContain(start);
   expect(fixOf({ reply: answer(200, { server: 'x/1' }) })).toContain(start);
   expect(fixOf({})).not.toContain('Start');
@@ -646,7 +646,7 @@ it("the doctor names the version of a running collector whose state it can't rea
   const facts = shown(sceneOf({}, 9));
   const status = { ...facts.status!, overview: overview as unknown as StatusModel };
   expect(problemLines({ ...facts, status })).toStrictEqual([
-    `warning refusals: viewlog 0.0.9 is running, but this doctor (${BUILD}) can't read all of its status. Run the doctor of that version, or look at http://127.0.0.1:8081/status.txt`,
+    `warning refusals: viewlog 0.0.9 is running, but this doctor (${BUILD}) can't read all of its status. Run the doctor of that version or look at http://127.0.0.1:8081/status.txt`,
   ]);
 });
 

@@ -67,7 +67,7 @@ export function ownerFault({ name, subjects, discard }: StreamConfig): string | 
   if (subjects.join() === SUBJECTS && discard === 'old') return undefined;
   return (
     `Stream ${name} isn't viewlog's (subjects ${subjects.join(', ')}); name another stream with ` +
-    '--nats-stream, or store no refused views with --max-refused 0'
+    '--nats-stream or store no refused views with --max-refused 0'
   );
 }
 

@@ -109,7 +109,7 @@ describe.skipIf(!canRunNats())('a start with a stream', () => {
   it.each<[string, RegExp, NatsOptions?, string?, ...string[]]>([
     [
       'no credentials',
-      /Can't log in to .*; pass --nats-creds, or user:password@HOST in the address$/,
+      /Can't log in to .*; pass --nats-creds or user:password@HOST in the address$/,
       USERS,
     ],
     ['a wrong password', /Can't log in to .*; check the credentials$/, USERS, 'viewlog:wr0ng@'],
@@ -186,7 +186,7 @@ describe.skipIf(!canRunNats())('a start with a stream', () => {
     expect(viewlog.stderr().split('\n')).toStrictEqual([
       'warning: Stream VIEWS drops its oldest views at a limit (max_bytes)',
       "warning: Stream VIEWS is stored on 1 server, not 3 (--nats-replicas); change the stream's " +
-        'replicas, or --nats-replicas',
+        'replicas or --nats-replicas',
       '',
     ]);
     const ready = await (await fetch(`${viewlog.statusUrl}/readyz`)).json();
