@@ -52,7 +52,7 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
     if (isOutsider && errnoOf(reading.content) === 'EACCES') return [];
     const effect =
       source === 'running'
-        ? "The running viewlog uses the last valid list, but can't start again until this is fixed."
+        ? "The running viewlog uses the last good list, but can't start again until this is fixed."
         : "viewlog can't start until this is fixed.";
     const what = `${summaryOfFaults(reading.faults)}. ${effect}`;
     const { content, create } = reading;

@@ -303,16 +303,16 @@ const DENIED: Partial<Facts> = {
 };
 
 const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
-  'error projects file: /data/projects.json:4:3: expected ","; found {. The running viewlog uses the last valid list, but can\'t start again until this is fixed. Correct the file. To list every fault, run: viewlog check --data /data':
+  'error projects file: /data/projects.json:4:3: expected ","; found {. The running viewlog uses the last good list, but can\'t start again until this is fixed. Correct the file. To list every fault, run: viewlog check --data /data':
     MISSING_COMMA,
-  'error projects file: Can\'t read projects file "/p": denied. The running viewlog uses the last valid list, but can\'t start again until this is fixed.':
+  'error projects file: Can\'t read projects file "/p": denied. The running viewlog uses the last good list, but can\'t start again until this is fixed.':
     {
       projects: {
         content: new Error('denied'),
         faults: [`Can't read projects file "/p": denied`],
       },
     },
-  "error projects file: it is missing. The running viewlog uses the last valid list, but can't start again until this is fixed. Restore it from a backup":
+  "error projects file: it is missing. The running viewlog uses the last good list, but can't start again until this is fixed. Restore it from a backup":
     {
       projects: { content: undefined, faults: ['it is missing'], create: 'viewlog activate ID' },
       ...shown(sceneOf({ fault: { first: 'it no longer exists; restore it', isMissing: true } })),
