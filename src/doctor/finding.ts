@@ -1,4 +1,4 @@
-import type { Notice } from '../status/problem-words.ts';
+import { messageNotice, type Notice } from '../status/problem-words.ts';
 import { noticeText } from '../status/text.ts';
 
 /** `error`: views are lost or refused until the fault is fixed. */
@@ -32,7 +32,7 @@ export const warning = verdict('warning');
 export const error = verdict('error');
 
 /**
- * Makes a finding of a message that viewlog logs, too: `fact; fix` or `fact; run: command`.
+ * Makes a finding of a message that viewlog logs, too.
  * @param more what the message leaves out: the effect, and the fix if the message has none.
  */
 export function ofMessage(
@@ -40,15 +40,14 @@ export function ofMessage(
   message: string,
   { effect, fix }: { readonly effect?: string; readonly fix?: string | undefined } = {},
 ): Verdict {
-  const parts = /^(.+?); (.*?\brun(?: as root)?:(?= )|.+)(?: (.+))?$/.exec(message);
-  const [, fact = message, advice = '', command] = parts ?? [];
-  const what = [sentence(fact), effect].filter(Boolean).join(' ');
-  // The first word can be the name of an account: `viewlog can't enter "/root"`.
-  const own = sentence(advice.replace(/^[a-z](?!\S* can't )/, (letter) => letter.toUpperCase()));
-  return verdict(state)(what, own || fix, command);
+  const { title, steps } = messageNotice(message);
+  const [step] = steps;
+  return verdict(state)(
+    [title, effect].filter(Boolean).join(' '),
+    step?.text ?? fix,
+    step?.command,
+  );
 }
-
-const sentence = (text: string): string => text.replace(/[^.:?]$/, '$&.');
 
 /** Makes a finding of a notice of the status page. Each of its commands is on a line of its own. */
 export function ofNotice(state: State, notice: Notice): Verdict {

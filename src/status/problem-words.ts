@@ -59,8 +59,8 @@ export function noticesOf(model: StatusModel): Notice[] {
   const { installation: of, closedDirectory: closed, projectsFault: fault } = model;
   const { problems, overdue, store } = model;
   const notes = [
-    ...(model.isStopping ? ['viewlog is about to stop but accepts views until then.'] : []),
-    ...model.warnings.map((note) => note.replace(/[^.?]$/, '$&.')),
+    ...(model.isStopping ? ['viewlog is about to stop but accepts views until then'] : []),
+    ...model.warnings,
   ];
   // While there is one, other commands fail.
   const obstacles = [
@@ -73,7 +73,7 @@ export function noticesOf(model: StatusModel): Notice[] {
     ...obstacles,
     ...problems.map((row) => problemNotice(row, of, model.nowMs)),
     ...(overdue.length === 0 ? [] : [overdueNotice(overdue, of)]),
-    ...notes.map((note): Notice => ({ colour: 'amber', title: note, steps: [] })),
+    ...notes.map((note): Notice => ({ colour: 'amber', ...messageNotice(note) })),
     ...(model.isNew && obstacles.length === 0 ? [firstSteps(model)] : []),
   ];
   const unknown = commands.unknownFacts(of);
@@ -81,6 +81,19 @@ export function noticesOf(model: StatusModel): Notice[] {
   if (unknown !== undefined && hasCommands) notices.push({ title: `${unknown}.`, steps: [] });
   return notices;
 }
+
+/** Makes a notice of a message that viewlog logs, too: `fact; fix` or `fact; run: command`. */
+export function messageNotice(message: string): Notice {
+  const parts = /^(.+?); (.*?\brun(?: as root)?:(?= )|.+)(?: (.+))?$/.exec(message);
+  const [, fact = message, advice, command] = parts ?? [];
+  const title = sentence(fact);
+  if (advice === undefined) return { title, steps: [] };
+  // The first word can be the name of an account: `viewlog can't enter "/root"`.
+  const text = advice.replace(/^[a-z](?!\S* can't )/, (letter) => letter.toUpperCase());
+  return { title, steps: [{ text: sentence(text), command }] };
+}
+
+const sentence = (text: string): string => text.replace(/[^.:?]$/, '$&.');
 
 export const RESTORE_PROJECTS =
   'Restore it from a backup or rewrite it. The command "activate" would create a file ' +
@@ -202,7 +215,7 @@ export function spaceStep(
     const needed =
       minFreeBytes > 0 ? `, and viewlog needs ${Math.ceil(missingBytes / MiB)} MiB more` : '';
     const text =
-      `${formatRoundedSize(freeBytes)} is free${needed}. ` +
+      `${freeBytes === 0 ? 'No space' : formatRoundedSize(freeBytes)} is free${needed}. ` +
       'Delete views-*.ndjson of earlier days that you have shipped or copied, ' +
       "refused-*.ndjson that you won't replay, or other files on this disk. viewlog then accepts views again.";
     return { text, command: commands.list(of) };

@@ -328,7 +328,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     inside({ writing: errorOf('ENOSPC') }),
   'error free space: Every view is refused with 503, because free disk space is below --min-free. 3.0 MiB is free, and viewlog needs 61 MiB more. Delete views-*.ndjson':
     inside(free(3 * MiB)),
-  "error free space: A view that doesn't fit on the disk is refused with 503. 0 bytes is free. Delete views-*.ndjson of earlier days that you have shipped or copied, refused-*.ndjson that you won't replay, or other files on this disk. viewlog then accepts views again. To list the files, run: ls -lh /data":
+  "error free space: A view that doesn't fit on the disk is refused with 503. No space is free. Delete views-*.ndjson of earlier days that you have shipped or copied, refused-*.ndjson that you won't replay, or other files on this disk. viewlog then accepts views again. To list the files, run: ls -lh /data":
     inside(free(0), { 'min-free': 0 }),
   "error free space: viewlog can't create files. The file system has no free inodes. Delete old files.":
     inside({ fileSystem: { ...DISK, hasInodes: false } }),

@@ -253,7 +253,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     );
     scene.around = { store, files: { fileSystem: { ...disk, freeBytes: 0 } } };
     expect(scene.text()).toMatch(
-      /^Every view is refused: the disk is full\n.*\n {2}0 bytes is free/,
+      /^Every view is refused: the disk is full\n.*\n {2}No space is free/,
     );
   });
 
@@ -430,6 +430,11 @@ Views have been refused with 503 since ${at('14:00')}: no connection.`);
     // A stream can refuse views although viewlog is connected.
     scene.around = { store: { stream, unavailable: 'the stream has no leader' } as object };
     expect(scene.text()).toMatch(/\nViews are refused with 503: the stream has no leader\.$/);
+    const warnings = ['Stream VIEWS is stored on 1 server; if there are 3, run: nats stream edit'];
+    scene.around = { store: { stream: { ...stream, warnings } } as object };
+    expect(scene.text()).toMatch(
+      /\nStream VIEWS is stored on 1 server\.\n {2}If there are 3, run:\n {4}nats stream edit$/,
+    );
   });
 });
 
