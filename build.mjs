@@ -29,6 +29,7 @@ const script = join(import.meta.dirname, 'src/commands/snippet/script.ts');
 /** The bundle's texts, packed together: one by one, they would take 2.5 KiB more. */
 const texts = {
   ...filesIn(join(import.meta.dirname, 'src/manual'), '.md'),
+  ...filesIn(join(import.meta.dirname, 'src/manual'), '.txt'),
   ...filesIn(join(import.meta.dirname, 'src/commands/example/templates'), '.template'),
   'page.css': page.css,
   'page.js': page.js,

@@ -79,7 +79,7 @@ it.skipIf(!isHere(DUCKDB) || !isHere('/usr/bin/jq'))(
     const fragment = lines[0]!.slice(0, '{"ts":'.length);
     writeFileSync(file, `${[lines[0], fragment, ...lines.slice(1)].join('\n')}\n`);
     const views = lines.map((line) => JSON.parse(line) as { p: string; url: string });
-    const commands = commandsOf(/^(jq .*?)( > ~\/january.ndjson)?$/gm, file);
+    const commands = commandsOf(/^(jq .*?)( > ~\/january\.\w+)?$/gm, file);
     const answers = commands.map((command) =>
       execFileSync('bash', ['-c', command.replace(' | head', '')], { encoding: 'utf8' }),
     );
@@ -87,6 +87,7 @@ it.skipIf(!isHere(DUCKDB) || !isHere('/usr/bin/jq'))(
     const own = views.filter(({ p }) => p === '1000001');
     expect(urls.reduce((a, b) => a + b)).toBe(lines.length);
     expect(answers[1]!.trimEnd().split('\n').map(parsed)).toStrictEqual(own);
+    expect(answers[2]!.match(/^"20.*$/gm)).toHaveLength(lines.length);
     const rows = await query(commandsOf(/^duckdb -c "([^"]*)"/gm, file)[0]!);
     expect(rows.reduce((sum, [, , count]) => sum + Number(count), 0)).toBe(lines.length);
   },

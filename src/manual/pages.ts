@@ -41,63 +41,15 @@ export const READERS = {
 
 export const TOPICS: readonly string[] = Object.values(READERS).flatMap(Object.keys);
 
-/** Words that an operator may use, and the word that the manual uses in a heading. */
-const SYNONYMS: Readonly<Record<string, string>> = {
-  'add site': 'projects-file',
-  alerting: 'alerts',
-  alertmanager: 'alerts',
-  'another site': 'projects-file',
-  attack: 'flood',
-  ban: 'flood',
-  bot: 'counted',
-  chown: 'backups',
-  'change port': 'change options',
-  cookie: 'consent',
-  crawler: 'counted',
-  limit: '429',
-  ddos: 'flood',
-  'delete data': 'deleting',
-  dnt: 'consent',
-  domain: 'projects-file',
-  duplicate: 'stored twice',
-  erase: 'deleting',
-  forget: 'deleting',
-  gpc: 'consent',
-  grafana: 'alerts',
-  'half line': 'incomplete',
-  healthcheck: 'health',
-  host: 'projects-file',
-  journal: 'the log',
-  'log file': 'the log',
-  logrotate: 'rotation',
-  proxy: 'proxies',
-  purge: 'deleting',
-  quota: '429',
-  'rate limit': '429',
-  recover: 'backups',
-  rejected: '403',
-  remove: 'deleting',
-  restore: 'backups',
-  revert: 'rollback',
-  robot: 'counted',
-  'back up': 'backups',
-  'body cut off': 'cut off',
-  downgrade: 'rollback',
-  faulty: 'invalid',
-  migration: 'updates',
-  monitoring: 'alerts',
-  'old version': 'rollback',
-  project: 'projects-file',
-  prometheus: 'alerts',
-  'reverse proxy': 'proxies',
-  rotate: 'rotation',
-  service: 'systemd',
-  setting: 'configuration',
-  site: 'projects-file',
-  spam: 'flood',
-  throttle: '429',
-  website: 'projects-file',
-};
+/**
+ * Returns the topic, or the word in a heading, that another word of an operator leads to. Each line
+ * of `synonyms.txt` has one, with such words.
+ */
+function synonymOf(word: string): string | undefined {
+  const text = builtTexts()['synonyms.txt']!;
+  const lines = text.split('\n').map((line) => line.split(/[:,] /));
+  return lines.find(([, ...words]) => words.includes(word))?.[0];
+}
 
 /**
  * Returns the Markdown of a topic's page. Any other word finds the section that has the word in its
@@ -105,7 +57,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
  */
 export function findText(asked: string): string | undefined {
   const page = (topic: string): string | undefined => builtTexts()[`${topic}.md`];
-  const word = SYNONYMS[asked] ?? SYNONYMS[asked.replace(/s$/, '')] ?? asked;
+  const word = synonymOf(asked) ?? synonymOf(asked.replace(/s$/, '')) ?? asked;
   if (TOPICS.includes(word)) return page(word);
   if (!/^[\w .-]+$/.test(word)) return undefined;
   // `config` finds `configuration`, and `updates` finds `update`.

@@ -197,10 +197,72 @@ describe('viewlog help', () => {
     ['restore', 'running', '## Backups'],
     ['cron', 'looking', '## A weekly report by cron'],
     ['weekly', 'looking', '## A weekly report by cron'],
+    ['e-mail', 'looking', '## A weekly report by cron'],
+    ['email', 'looking', '## A weekly report by cron'],
+    ['referrer', 'looking', '## What the lists count'],
+    ['timezone', 'looking', '## Which days'],
+    ['real time', 'looking', '## Watch views arrive'],
+    ['csv', 'looking', '## With jq and DuckDB'],
+    ['export', 'looking', '## With jq and DuckDB'],
+    ['bind', 'start', '## Use another port or directory'],
+    ['listen', 'start', '## Use another port or directory'],
+    ['port', 'start', '## Use another port or directory'],
+    ['uninstall', 'start', '## Uninstall'],
+    ['log', 'running', '## The log'],
+    ['access log', 'running', '## The log'],
+    ['see the log', 'running', '## The log'],
+    ['alert', 'running', '## Alerts'],
+    ['grafana', 'running', '## Alerts'],
+    ['migrate', 'running', '## Move to another server'],
+    ['move server', 'running', '## Move to another server'],
+    ['another site', 'projects-file', '## Edit it with commands'],
+    ['second site', 'projects-file', '## Edit it with commands'],
+    ['several sites', 'projects-file', '## Edit it with commands'],
+    ['amp', 'send', '## Where to put the script'],
+    ['wordpress', 'send', '## Where to put the script'],
+    ['react', 'send', '## Single-page sites'],
+    ['single page', 'send', '## Single-page sites'],
+    ['spa', 'send', '## Single-page sites'],
+    ['utm', 'send', '# Sending views from a page'],
+    ['adblock', 'send', "## Views that aren't counted"],
+    ['noscript', 'send', "## Views that aren't counted"],
+    ['opt out', 'send', "## Views that aren't counted"],
+    ['csp', 'send', '## Content-Security-Policy'],
+    ['cors', 'trouble', '## CORS error'],
+    ['403', 'trouble', '## 403'],
+    ['413', 'trouble', '## 413'],
+    ['422', 'trouble', '## 422'],
+    ['503', 'trouble', '## 503'],
+    ['port in use', 'trouble', '## Exit 69'],
+    ['password', 'security', "## The status server's token"],
+    ['authentication', 'security', "## Views aren't authenticated"],
+    ['apache', 'proxies', '## Other proxies'],
+    ['windows', 'runtimes', '# Runtimes and platforms'],
+    ['gzip', 'shipping', '## Compressing old days'],
   ])('leads from %s to its section of %s: %s', async (word, topic, heading) => {
     const { code, stdout } = await run(['help', word]);
     expect([code, stdout.split('\n')[0]]).toStrictEqual([0, heading]);
     expect(stdout).toContain(`The whole page: \`viewlog help ${topic}\``);
+  });
+
+  it.each([
+    ['domain', 'projects-file'],
+    ['hostname', 'projects-file'],
+    ['performance', 'speed'],
+    ['not working', 'trouble'],
+  ])('leads from %s to the page %s', async (word, topic) => {
+    expect(await run(['help', word])).toStrictEqual(await run(['help', topic]));
+  });
+
+  it('finds a page, or a heading, for every synonym', async () => {
+    const lines = read(`${MANUAL}/synonyms.txt`).trimEnd().split('\n');
+    const words = lines.flatMap((line) => line.split(': ')[1]!.split(', '));
+    expect(new Set(words).size).toBe(words.length);
+    for (const line of lines) {
+      const known = line.split(':')[0]!;
+      const [heading = ''] = (await run(['help', known])).stdout.split('\n');
+      if (!TOPICS.includes(known)) expect(heading.toLowerCase()).toContain(known);
+    }
   });
 
   it('prints the correct hash of the script that honours Global Privacy Control', () => {
