@@ -9,7 +9,7 @@ import { curlOf } from '../projects/curl.ts';
 import { editProject } from '../projects/edit.ts';
 import { isOrigin, ORIGIN_EXPECTED, originKey } from '../projects/origins.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';
-import { ACTIVATE_OPTIONS } from '../settings.ts';
+import { ACTIVATE_OPTIONS, OPTIONS } from '../settings.ts';
 import { collectorAddress, defineCommand } from './command.ts';
 
 const SOON = '; a running viewlog applies the change within 2 seconds';
@@ -33,7 +33,7 @@ export const activate = defineCommand({
     const { name, contact, 'max-views-per-minute': maxViewsPerMinute } = settings;
     const change = { name, contact, maxViewsPerMinute, origins, removedOrigins };
     const reader = await ownerOf(settings.data);
-    const { outcome, before, after, listed } = await editProject({
+    const { outcome, before, after, listed, newDirectory } = await editProject({
       path: projects,
       id,
       change: (project) => changeProject(project, id, change),
@@ -54,11 +54,16 @@ export const activate = defineCommand({
     if (before !== undefined && before.active !== false && !before.origins && after.origins) {
       log.warn(`Project ${id} accepted views from every site; now only the listed ones`);
     }
-    const path = printable(projects, Infinity);
+    const path = printable(absolute(projects), Infinity);
     const grant = reader && (await commands.grantToRead(reader, absolute(projects)));
     if (grant !== undefined) log.warn(`${reader!.name} can't read ${path}; run: ${grant}`);
+    if (newDirectory !== undefined) {
+      const isDefault = newDirectory === OPTIONS.data.fallback;
+      const hint = isDefault ? '. To use another one, give it with --data' : '';
+      print(`Created the directory ${printable(absolute(newDirectory), Infinity)}${hint}`);
+    }
     const isUnchanged = outcome === 'unchanged';
-    const what = isUnchanged ? 'unchanged in' : whatWasDone(before);
+    const what = isUnchanged ? 'unchanged in' : whatWasDone(before, outcome);
     print(`Project ${id} ${what} ${path}: ${rulesOf(after)}${isUnchanged ? '' : SOON}`);
     if (outcome === 'created' && operator === undefined) {
       print('To show your address in refusals, add --operator you@example.com to this command');
@@ -84,7 +89,7 @@ export const deactivate = defineCommand({
   options: ['data', 'projects'],
   async run({ projects: path }, operands, { print, asOwner }) {
     const id = operands[0]!;
-    const name = printable(path, Infinity);
+    const name = printable(absolute(path), Infinity);
     const change = (project: ProjectEntry | undefined): ProjectEntry => {
       if (project !== undefined) return { ...project, active: false };
       throw new Fatal(EXIT.usage, `Project ${id} isn't listed in ${name}`);
@@ -111,8 +116,8 @@ function typoOf(id: string, listed: readonly ProjectEntry[]): string | undefined
   return nearest(id, others, 1);
 }
 
-function whatWasDone(before: ProjectEntry | undefined): string {
-  if (before === undefined) return 'added to';
+function whatWasDone(before: ProjectEntry | undefined, outcome: string): string {
+  if (before === undefined) return outcome === 'created' ? 'added to the new file' : 'added to';
   return before.active === false ? 'activated in' : 'changed in';
 }
 

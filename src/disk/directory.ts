@@ -9,17 +9,19 @@ import type { FileOps } from './ops.ts';
 
 /**
  * Makes the data directory (mode 0750) if it is missing.
+ * @returns the directory if it was missing.
  * @throws {Fatal} exit 73 if it can't be made.
  */
-export async function prepareDirectory(dir: string, files: FileOps): Promise<void> {
+export async function prepareDirectory(dir: string, files: FileOps): Promise<string | undefined> {
   try {
     const made = fs.mkdirSync(dir, { recursive: true, mode: 0o750 });
-    if (made === undefined) return;
+    if (made === undefined) return undefined;
     // A service's umask is often 077, and then the shipper's group couldn't enter it.
     fs.chmodSync(dir, 0o750);
     // Deno refuses to open the parent, which isn't in its permissions. The new name is then as
     // durable as the file system makes it.
     await syncDirectory(files, dirname(made)).catch(() => {});
+    return dir;
   } catch (error) {
     throw cannotOpen(dir, error);
   }

@@ -37,7 +37,8 @@ interface Edit {
 /**
  * Changes a project in the projects file, through symbolic links. The file keeps its owner, group
  * and mode: otherwise a running viewlog might be unable to read it.
- * @returns what was done, the project before and after, and the projects that were listed before.
+ * @returns what was done, the project before and after, the projects that were listed before, and
+ *   the file's directory if this edit created it.
  * @throws {Fatal} exit 78 with every fault of an invalid file, 73 or 74 if it can't be written, or
  *   another program writes it at the same time.
  */
@@ -54,10 +55,11 @@ export async function editProject(edit: Edit) {
   const after = change(before);
   const projects = before === undefined ? [...listed, after] : listed.with(index, after);
   const changed = rewritten(text, { ...file, ...(operator && { operator }), projects });
+  let newDirectory: string | undefined;
   const edited = { before, after, listed };
-  if (changed === text) return { outcome: 'unchanged' as const, ...edited };
+  if (changed === text) return { outcome: 'unchanged' as const, newDirectory, ...edited };
   try {
-    if (isNew) await prepareDirectory(dirname(path), systemFiles);
+    if (isNew) newDirectory = await prepareDirectory(dirname(path), systemFiles);
     const target = realPath(path);
     const draft = `${target}.draft`;
     const like = fs.statSync(target, { throwIfNoEntry: false });
@@ -75,7 +77,8 @@ export async function editProject(edit: Edit) {
       throw error;
     }
     await syncDirectory(systemFiles, dirname(target));
-    return { outcome: isNew ? ('created' as const) : ('changed' as const), ...edited };
+    const outcome = isNew ? ('created' as const) : ('changed' as const);
+    return { outcome, newDirectory, ...edited };
   } catch (error) {
     if (error instanceof Fatal) throw error;
     throw await cannotWrite(edit, error);

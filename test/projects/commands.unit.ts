@@ -28,7 +28,10 @@ test('activate creates the file, its schema and its directory', async () => {
   const { directory, run } = await file();
   const path = `${directory}/a/b/projects.json`;
   const { out } = await run(activate, '1000001', '--name', 'My "site"', '--projects', path);
-  expect(out).toContain(`Project 1000001 added to ${path}: active, any origin, at most 6,000 view`);
+  expect(out.split('\n')[0]).toBe(`Created the directory ${directory}/a/b`);
+  expect(out).toContain(
+    `Project 1000001 added to the new file ${path}: active, any origin, at most 6,000 view`,
+  );
   expect(out).toContain('To show your address in refusals, add --operator');
   const project = { id: '1000001', name: 'My "site"', active: true, maxViewsPerMinute: 6000 };
   const created = { $schema: './projects.schema.json', projects: [project] };
