@@ -44,7 +44,10 @@ export async function runArchive(
   const { data: dir, restore, 'min-free': minFreeBytes, 'keep-days': keepDays } = settings;
   const { 'archive-from': address, 'nats-creds': credsFile, 'nats-stream': stream } = settings;
   if (address === undefined) {
-    throw new Fatal(EXIT.usage, 'archive needs --from, such as --from nats://127.0.0.1:4222');
+    throw new Fatal(
+      EXIT.usage,
+      'archive needs --from, the stream to archive. For example: --from nats://127.0.0.1:4222',
+    );
   }
   const stopping = new AbortController();
   const stop = stopping.signal;

@@ -1,10 +1,11 @@
-import { type CommandLine, type Flag, readCommandLine, unknownOption } from './base/arguments.ts';
+import { type CommandLine, type Flag, type Flags, readCommandLine } from './base/arguments.ts';
 import { type ReadEnv, readEnv } from './base/env.ts';
 import { EXIT, Fatal } from './base/exit.ts';
 import { PORT_MAX } from './base/limits.ts';
 import * as o from './base/option.ts';
 import { formatSizeOption, KiB, TiB } from './base/format.ts';
-import { echo, nearest } from './base/text.ts';
+import { echo, nearest, shellQuoted } from './base/text.ts';
+import { nearOrList } from './installation/commands.ts';
 import { absolute, type Chosen } from './installation/installation.ts';
 import { parseClusterAddress } from './jetstream/address.ts';
 import { EMAIL } from './projects/projects-schema.ts';
@@ -15,17 +16,21 @@ import { PROJECT_ID } from './view/view-schema.ts';
 
 // Every option with its default and its limits. Limits without an option are in `base/limits.ts`.
 
-const NATS_ADDRESS = 'an address such as nats://host:4222,host2:4222';
-const clusterAddress = o.parser(NATS_ADDRESS, parseClusterAddress);
-const projectId = o.matching(PROJECT_ID, '1 to 20 digits');
-const streamName = o.matching(/^[\w-]{1,200}$/, 'letters, digits, _ and -');
-const email = o.matching(EMAIL, 'an e-mail address, such as views@example.com');
+const clusterAddress = o.parser(
+  'the address of one or more NATS servers (nats:// or tls://)',
+  'nats://host:4222,host2:4222',
+  parseClusterAddress,
+);
+const projectId = o.matching(PROJECT_ID, '1 to 20 digits', '1000001');
+const streamName = o.matching(/^[\w-]{1,200}$/, 'letters, digits, _ and -', 'VIEWS');
+const email = o.matching(EMAIL, 'an e-mail address', 'views@example.com');
 
 const DAYS_MAX = 36_500;
 const SIZE_MAX = 1024 * TiB;
+const COUNT_MAX = 1_000_000_000;
 const durability = o.choice('disk', 'os');
-const count = o.whole(1, Number.MAX_SAFE_INTEGER);
-const days = o.whole(0, DAYS_MAX);
+const count = o.whole(1, COUNT_MAX, 6000);
+const days = o.whole(0, DAYS_MAX, 30);
 const anySize = o.size(0, SIZE_MAX);
 const queueSize = o.size(64 * KiB, SIZE_MAX);
 const viewSize = o.size(KiB, LARGEST_MAX_VIEW_BYTES);
@@ -54,18 +59,28 @@ const toggle = (help: string) => option('', o.yesOrNo, help, 'no');
 
 const ORIGINS: Option<readonly string[]> = {
   value: 'ORIGIN',
-  parser: o.text,
-  help: "a page's origin, such as https://www.example.com",
+  parser: o.text('the origin of a page', 'https://www.example.com'),
+  help: 'site whose pages may send, such as https://www.example.com; may be repeated',
   isList: true,
 };
 
 /** A collector's options; `archive`, `example` and `doctor` have some of them, too. */
 const SERVE = {
   host: option('ADDRESS', o.host, 'address to listen on', '127.0.0.1'),
-  port: option('PORT', o.whole(0, PORT_MAX), 'port to listen on; 0: any free port', '8080'),
-  data: option('DIR', o.text, 'directory of the view files', './data'),
-  projects: option('FILE', o.text, 'projects file (default: projects.json in --data)', ''),
-  durability: option('WHEN', durability, 'disk: acknowledge after sync; os: after write', 'disk'),
+  port: option('PORT', o.whole(0, PORT_MAX, 8080), 'port to listen on; 0: any free port', '8080'),
+  data: option('DIR', o.directory, 'directory of the view files and projects.json', './data'),
+  projects: option(
+    'FILE',
+    o.file('/var/lib/viewlog/projects.json'),
+    'projects file (default: projects.json in --data)',
+    '',
+  ),
+  durability: option(
+    'WHEN',
+    durability,
+    'disk: acknowledge after the sync; os: after the write',
+    'disk',
+  ),
   'max-view': option('SIZE', viewSize, 'largest view, as sent and as stored', '16KiB'),
   'max-queue': option('SIZE', queueSize, 'memory for requests in flight', '32MiB'),
   'min-free': option('SIZE', anySize, 'refuse views below this much free disk space', '64MiB'),
@@ -73,30 +88,42 @@ const SERVE = {
   'keep-refused-days': option('DAYS', days, 'days to retain refused views; 0: forever', '14'),
   'keep-days': option('DAYS', days, 'days to retain view files; 0: forever', '0'),
   store: option('URL', clusterAddress, 'store views in NATS (nats://HOST[,HOST]…), not in files'),
-  'nats-stream': option('NAME', streamName, 'the stream; created if missing', 'VIEWS'),
+  'nats-stream': option('NAME', streamName, 'name of the stream; created if missing', 'VIEWS'),
   'nats-replicas': option(
     'COUNT',
-    o.whole(1, 5),
+    o.whole(1, 5, 3),
     'servers that store each view (default: 3 if possible, else 1)',
   ),
-  'nats-creds': option('FILE', o.text, 'NATS credentials file'),
+  'nats-creds': option('FILE', o.file('viewlog.creds'), 'NATS credentials file'),
   status: option(
     'ADDRESS',
     o.addressOrOff,
     'address of the status page, health and metrics; off: none',
     '127.0.0.1:8081',
   ),
-  'status-token-file': option('FILE', o.text, `file with the token for --status (or ${TOKEN_ENV})`),
+  'status-token-file': option(
+    'FILE',
+    o.file('status-token'),
+    `file with the token for --status (or ${TOKEN_ENV})`,
+  ),
   log: option('FORMAT', o.choice('text', 'json'), 'log lines as text or json', 'text'),
 };
 
 /** A project's options. */
 const ACTIVATE = {
-  name: option('NAME', o.text, "the project's name; only you see it"),
+  name: option('NAME', o.text('a name', 'My site'), "the project's name; only you see it"),
   origin: ORIGINS,
-  'remove-origin': { ...ORIGINS, help: 'an origin to remove from the list' },
-  'max-views-per-minute': option('COUNT', count, 'views per minute; 6000 for a new project'),
-  contact: option('TEXT', o.text, 'your contact for the project; only you see it'),
+  'remove-origin': { ...ORIGINS, help: 'site to remove from the list; may be repeated' },
+  'max-views-per-minute': option(
+    'COUNT',
+    count,
+    'limit of views per minute (default: 6000 for a new project)',
+  ),
+  contact: option(
+    'TEXT',
+    o.text('some text', 'owner@example.com'),
+    'whom to contact; only you see it',
+  ),
   operator: option('ADDRESS', email, 'your e-mail address, shown in refusals'),
 };
 
@@ -104,23 +131,27 @@ const ACTIVATE = {
 const REPORT = {
   'from-day': option('DAY', o.dayOrWord, 'first day, such as 2026-01-01, today or yesterday'),
   'to-day': option('DAY', o.dayOrWord, 'last day, such as 2026-01-31, today or yesterday'),
-  last: option('DAYS', o.whole(1, DAYS_MAX), 'the last DAYS days, up to --to or today'),
-  project: option('ID', projectId, 'this project only'),
+  last: option('DAYS', o.whole(1, DAYS_MAX, 7), 'the last DAYS days, up to --to or today'),
+  project: option('ID', projectId, 'only this project'),
   'time-zone': option('ZONE', o.timeZone, "time zone of days and hours (default: the system's)"),
-  top: option('COUNT', o.whole(1, 1000), 'length of the lists', '10'),
+  top: option('COUNT', o.whole(1, 1000, 20), 'length of the lists', '10'),
   query: toggle('keep the query in page addresses'),
-  html: option('FILE', o.text, 'write an HTML page to FILE (- for stdout) instead of text'),
+  html: option(
+    'FILE',
+    o.file('report.html'),
+    'write an HTML page to FILE (- for stdout) instead of text',
+  ),
   json: toggle('print JSON instead of text'),
 };
 
 const OTHERS = {
   'archive-from': option('URL', clusterAddress, 'NATS servers of the stream, nats://… or tls://…'),
   receipt: toggle("print each day's number of views and sum of ids"),
-  once: toggle('archive what the stream holds at start-up, then stop'),
+  once: toggle('archive what the stream holds at start-up, then exit'),
   restore: option(
     'DAY',
     o.day,
-    "archive what the stream holds, add what DAY's file lacks, then stop",
+    "archive like --once, then restore views that are missing from DAY's file",
   ),
   'replay-to': option(
     'URL',
@@ -182,8 +213,8 @@ export const projectsIn = (data: string): string =>
 /**
  * Parses a command line. The command may come after options, because each flag takes
  * a value in every command, or in none.
- * @param optionsOf returns the options of a command, for the hint at an unknown one.
- * @throws {Fatal} exit 64 at an option that no command has, or that lacks its value.
+ * @param optionsOf returns the options of a command; `undefined` if there is no such command.
+ * @throws {Fatal} exit 64 at an option that the command doesn't have, or that lacks its value.
  */
 export const readArguments = (
   args: readonly string[],
@@ -191,9 +222,31 @@ export const readArguments = (
 ): CommandLine =>
   readCommandLine(
     args,
-    new Map(NAMES.map((name) => [flagOf(name), OPTIONS[name].value])),
-    (command) => optionsOf(command)?.map(flagOf),
+    flagsFor(NAMES),
+    (command) => {
+      const names = optionsOf(command);
+      return names && flagsFor(names);
+    },
+    (flag, command) => unknownOption(flag, command, optionsOf(command)),
   );
+
+const flagsFor = (names: readonly OptionName[]): Flags =>
+  new Map(names.map((name) => [flagOf(name), OPTIONS[name].value && OPTIONS[name].parser]));
+
+/**
+ * Returns the error for an unknown option.
+ * @param flag as typed.
+ * @param names the command's options; `undefined` if there is no such command.
+ */
+function unknownOption(flag: string, command = 'serve', names?: readonly OptionName[]): Fatal {
+  const known = [...(names ?? NAMES).map(flagOf), 'help', 'version'];
+  const name = nearest(flag.replace(/^--/, ''), known);
+  const near = name && `--${name}`;
+  const [what, hint] = names
+    ? [`${command} has no option`, nearOrList(near, 'its options', command)]
+    : ['Unknown option', nearOrList(near, 'all commands')];
+  return new Fatal(EXIT.usage, `${what} ${echo(flag)}${hint}`);
+}
 
 /**
  * Returns the settings of a command that takes the options `names`: from flags, else from
@@ -220,7 +273,7 @@ function givenBy(flags: readonly Flag[], names: readonly OptionName[]): Given {
   const given = new Map<OptionName, string[]>();
   for (const { name: flag, value } of flags) {
     const name = names.find((known) => flagOf(known) === flag);
-    if (name === undefined) throw unknownOption(`--${flag}`, names.map(flagOf));
+    if (name === undefined) throw new Fatal(EXIT.usage, `Unknown option --${flag}`);
     given.set(name, [...(given.get(name) ?? []), value]);
   }
   return given;
@@ -266,7 +319,10 @@ function rejectIneffectiveFlags(given: Given, isStream: boolean): void {
     : ['nats-stream', 'nats-replicas', 'nats-creds'];
   const flag = useless.find((name) => given.has(name));
   if (flag === undefined) return;
-  const when = isStream ? 'with --store' : 'without --store nats://…';
+  const store = given.has('store') ? '--store' : envName('store');
+  const when = isStream
+    ? `with ${store}; leave it out`
+    : 'without --store; leave it out, or add --store nats://host:4222';
   throw new Fatal(EXIT.usage, `--${flag} has no effect ${when}`);
 }
 
@@ -307,10 +363,11 @@ function parsed(name: OptionName, source: string, text: string): unknown {
   const value = read(text);
   if (value !== undefined) return value;
   // The address of a cluster may contain a password.
-  const found = parser === clusterAddress ? '' : `, not "${echo(text)}"`;
+  const found = parser === clusterAddress ? '' : `; found "${echo(text)}"`;
   const near = meant?.(text);
-  const hint = near === undefined ? '' : `; did you mean ${near}?`;
-  throw new Fatal(EXIT.usage, `${source} must be ${expected}${found}${hint}`);
+  const hint =
+    near === undefined ? o.exampleOf(source, parser) : `Did you mean ${shellQuoted(near)}?`;
+  throw new Fatal(EXIT.usage, `${source} must be ${expected}${found}. ${hint}`);
 }
 
 /** Variables that Kubernetes and Docker set for a service called `viewlog`, or `viewlog-…`. */
@@ -354,7 +411,7 @@ export function strayVariables(variables: readonly string[], env: ReadEnv = read
     .filter((name) => !isServiceLink(name, env(name)))
     .map((name) => {
       const near = nearest(name, known);
-      const hint = near === undefined ? 'see viewlog help COMMAND' : `did you mean ${near}?`;
-      return `No command reads the environment variable ${echo(name)}; ${hint}`;
+      const hint = nearOrList(near, "a command's options", 'COMMAND');
+      return `No command reads the environment variable ${echo(name)}${hint}`;
     });
 }

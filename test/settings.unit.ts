@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Fatal } from '../src/base/exit.ts';
+import type { Command } from '../src/commands/command.ts';
 import { doctor } from '../src/commands/doctor.ts';
+import { report } from '../src/commands/report.ts';
+import { serve } from '../src/commands/serve.ts';
+import { helpCommand } from '../src/installation/commands.ts';
 import {
   envName,
   type OptionName,
@@ -64,7 +68,7 @@ describe('settings', () => {
     expect(read([], env)).toMatchObject({ port: 1, 'max-view': 2048, 'keep-refused-days': 3 });
     expect(read(['--port', '4'], env).port).toBe(4);
     expect(usageError([], { VIEWLOG_PORT: 'x' })).toBe(
-      'VIEWLOG_PORT must be a whole number from 0 to 65535, not "x"',
+      'VIEWLOG_PORT must be a whole number from 0 to 65535; found "x". For example: VIEWLOG_PORT=8080',
     );
   });
 
@@ -95,7 +99,6 @@ describe('settings', () => {
     const archive = readOf(['archive-from'], ['--from', 'nats://a']);
     expect(archive['archive-from']).toMatchObject({ servers: expect.anything() });
     expect(readOf(['from-day'], ['--from=2026-01-01'])['from-day']).toBe('2026-01-01');
-    expect(() => readOf(['to-day'], ['--top=1'])).toThrow('--top; did you mean --to?');
   });
 
   it.each([
@@ -110,34 +113,51 @@ describe('settings', () => {
     expect(read([...args])[name]).toStrictEqual(value);
   });
 
-  const STATUS = 'an address and a port, such as 127.0.0.1:8081, or off';
-  const VIEW = 'a size with a unit, such as 16KiB, from 1 KiB to 1 MiB';
-  const SPACE = 'a size with a unit, such as 64MiB, from 0 bytes to 1024 TiB';
+  const STATUS = 'an address with a port, or off';
+  const VIEW = 'a size with a unit, from 1 KiB to 1 MiB';
+  const SPACE = 'a size with a unit, from 0 bytes to 1024 TiB';
   const STREAM = 'letters, digits, _ and -';
   const PORT = 'a whole number from 0 to 65535';
   it.each([
-    ['--min-free', '16', SPACE, '; did you mean 16MiB?'],
-    ['--max-view', '16', VIEW, '; did you mean 16KiB?'],
-    ['--max-view', '1023B', VIEW, ''],
-    ['--max-view', '1025KiB', VIEW, ''],
-    ['--port', '65536', PORT, ''],
-    ['--keep-days', '36501', 'a whole number from 0 to 36500', ''],
-    ['--durability', 'memory', 'disk or os', ''],
-    ['--data', '', 'some text', ''],
-    ['--nats-stream', '../A', STREAM, ''],
-    ['--nats-stream', '', STREAM, ''],
-    ['--status', '8081', STATUS, ''],
-    ['--status', '::1:8081', STATUS, ''],
-    ['--status', '127.0.0.1:65536', STATUS, ''],
+    ['--min-free', '16', SPACE, 'Did you mean 16MiB?'],
+    ['--min-free', '2 gb', SPACE, 'Did you mean 2GiB?'],
+    ['--max-view', '16', VIEW, 'Did you mean 16KiB?'],
+    ['--max-view', '16k', VIEW, 'Did you mean 16KiB?'],
+    ['--max-view', '2M', VIEW, 'For example: --max-view 16KiB'],
+    ['--max-view', '1023B', VIEW, 'For example: --max-view 16KiB'],
+    ['--max-view', '1025KiB', VIEW, 'For example: --max-view 16KiB'],
+    ['--port', '65536', PORT, 'For example: --port 8080'],
+    ['--keep-days', '36501', 'a whole number from 0 to 36500', 'For example: --keep-days 30'],
+    ['--durability', 'memory', 'disk or os', 'For example: --durability disk'],
+    ['--data', '', 'the path of a directory', 'For example: --data /var/lib/viewlog'],
+    ['--name', '', 'a name', "For example: --name 'My site'"],
+    ['--json', 'on', 'yes or no', 'For example: --json=yes'],
+    ['--time-zone', 'New York', 'the name of a time zone', 'Did you mean America/New_York?'],
+    ['--nats-stream', '../A', STREAM, 'For example: --nats-stream VIEWS'],
+    ['--nats-stream', '', STREAM, 'For example: --nats-stream VIEWS'],
+    ['--status', '8081', STATUS, 'For example: --status 127.0.0.1:8081'],
+    ['--status', '::1:8081', STATUS, 'For example: --status 127.0.0.1:8081'],
+    ['--status', '127.0.0.1:65536', STATUS, 'For example: --status 127.0.0.1:8081'],
   ])('refuse %s %j', (flag, value, expected, hint) => {
     expect(usageError([`${flag}=${value}`])).toBe(
-      `${flag} must be ${expected}, not "${value}"${hint}`,
+      `${flag} must be ${expected}; found "${value}". ${hint}`,
     );
   });
 
+  it('have an example each that is a valid value', () => {
+    for (const name of ALL) {
+      const { read: parse, example } = OPTIONS[name].parser;
+      expect([name, parse(example)]).not.toStrictEqual([name, undefined]);
+    }
+  });
+
   it.each([
-    ['--keep-days=1', '--keep-days has no effect with --store', 'nats://a'],
-    ['--nats-creds=3', '--nats-creds has no effect without --store nats://…', ''],
+    ['--keep-days=1', '--keep-days has no effect with VIEWLOG_STORE; leave it out', 'nats://a'],
+    [
+      '--nats-creds=3',
+      '--nats-creds has no effect without --store; leave it out, or add --store nats://host:4222',
+      '',
+    ],
   ])('refuse %s, which viewlog would ignore', (flag, message, store) => {
     expect(usageError([flag], { VIEWLOG_STORE: store })).toBe(message);
   });
@@ -155,9 +175,14 @@ describe('settings', () => {
 
   it('never show an address that may contain a password', () => {
     const address = 'nats://user:s3cret@host:99999';
-    const expected = /must be an address such as nats:\/\/host:4222,host2:4222$/;
-    expect(usageError(['--store', address])).toMatch(expected);
-    expect(usageError([], { VIEWLOG_STORE: address })).toMatch(expected);
+    const expected = 'must be the address of one or more NATS servers (nats:// or tls://)';
+    const example = 'nats://host:4222,host2:4222';
+    expect(usageError(['--store', address])).toBe(
+      `--store ${expected}. For example: --store ${example}`,
+    );
+    expect(usageError([], { VIEWLOG_STORE: address })).toBe(
+      `VIEWLOG_STORE ${expected}. For example: VIEWLOG_STORE=${example}`,
+    );
     for (const args of [['--port=nats://u:s3cret@h'], ['--nats://u:s3cret@h']]) {
       expect(usageError(args)).toMatch(/^(?!.*s3cret).*…@h/);
     }
@@ -175,6 +200,7 @@ describe('readArguments', () => {
     [['--help', 'serve'], 'help', [], ['serve']],
     [['serve', 'x', '--zzz', '-h'], 'help', [], ['serve']],
     [['-v'], 'version', [], []],
+    [['-V'], 'version', [], []],
     [['serve', '--version'], 'version', [], []],
   ])('reads %j', (args, command, flags, operands) => {
     const line = readArguments(args);
@@ -182,15 +208,24 @@ describe('readArguments', () => {
     expect({ ...line, flags: given }).toStrictEqual({ command, flags, operands });
   });
 
+  const LIST = `To list all commands: ${helpCommand()}`;
+  const PORT = 'a whole number from 0 to 65535. For example: --port 8080';
+  const DAY = 'a day (YYYY-MM-DD), today or yesterday. For example: --from 2026-01-31';
   it.each([
-    [['--prot', '80', 'serve'], 'Unknown option --prot; did you mean --port?'],
-    [['--maxview', '1'], 'Unknown option --maxview; did you mean --max-view?'],
-    [['-p', '1'], 'Unknown option -p; see --help'],
-    [['--\u001b[2J'], String.raw`Unknown option --\u001b[2J; see --help`],
-    [['--port'], '--port needs a value: --port PORT'],
-    [['--html', '--data=d', 'report'], '--html needs a value, not the flag --data: --html FILE'],
+    [['--prot', '80', 'serve'], 'Unknown option --prot. Did you mean --port?'],
+    [['-p', '1'], `Unknown option -p. ${LIST}`],
+    [['--\u001b[2J', 'x'], String.raw`Unknown option --\u001b[2J. ${LIST}`],
+    [['--maxview'], 'serve has no option --maxview. Did you mean --max-view?'],
+    [['--Version'], 'serve has no option --Version. Did you mean --version?'],
+    [['--json'], `serve has no option --json. To list its options: ${helpCommand('serve')}`],
+    [['report', '--tob=1'], 'report has no option --tob. Did you mean --to?'],
+    [['--port'], `--port needs a value: ${PORT}`],
+    [['--port', '--data=d'], `--port needs a value before --data: ${PORT}`],
+    [['report', '--from'], `--from needs a value: ${DAY}`],
   ])('refuses %j', (args, message) => {
-    expect(() => readArguments(args)).toThrow(new Fatal(64, message));
+    const commands: readonly Command[] = [serve, report];
+    const optionsOf = (name = 'serve') => commands.find((one) => one.name === name)?.options;
+    expect(() => readArguments(args, optionsOf)).toThrow(new Fatal(64, message));
   });
 });
 
@@ -199,10 +234,11 @@ describe('variables that no command reads', () => {
 
   it('get a warning with the nearest name', () => {
     const env = { VIEWLOG_MAXVIEW: '1', VIEWLOG_XYZ: '2', 'VIEWLOG_\u001b': '' };
+    const list = `To list a command's options: ${helpCommand('COMMAND')}`;
     expect(warnings(env)).toStrictEqual([
-      'No command reads the environment variable VIEWLOG_MAXVIEW; did you mean VIEWLOG_MAX_VIEW?',
-      'No command reads the environment variable VIEWLOG_XYZ; see viewlog help COMMAND',
-      String.raw`No command reads the environment variable VIEWLOG_\u001b; see viewlog help COMMAND`,
+      'No command reads the environment variable VIEWLOG_MAXVIEW. Did you mean VIEWLOG_MAX_VIEW?',
+      `No command reads the environment variable VIEWLOG_XYZ. ${list}`,
+      String.raw`No command reads the environment variable VIEWLOG_\u001b. ${list}`,
     ]);
   });
 

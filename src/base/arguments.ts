@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { EXIT, Fatal } from './exit.ts';
-import { echo, nearest } from './text.ts';
+import { exampleOf, type Parser } from './option.ts';
 
-/** The flags, each with the help's placeholder for its value; `''` for a switch. */
-export type Flags = ReadonlyMap<string, string>;
+/** The flags, each with what its value must be; `''` for a switch. */
+export type Flags = ReadonlyMap<string, '' | Pick<Parser<unknown>, 'expected' | 'example'>>;
 
 export interface Flag {
   readonly name: string;
@@ -24,50 +24,41 @@ export interface CommandLine {
  * Parses a command line. In any position, `--help` runs the command `help`, and `--version` the
  * command `version`, without the other options. The command `help` ignores its options too.
  * @param flags the flags of all commands.
- * @param flagsOf returns the flags of a command, for the hint at an unknown one; `undefined` if
- *   there is no such command.
- * @throws {Fatal} exit 64 at a flag that is unknown or lacks its value.
+ * @param flagsOf returns the flags of a command; `undefined` if there is no such command.
+ * @param unknown returns the error for a flag, as typed, that isn't one of the command's.
+ * @throws {Fatal} exit 64 at a flag that lacks its value.
  */
 export function readCommandLine(
   args: readonly string[],
   flags: Flags,
-  flagsOf: (command?: string) => readonly string[] | undefined = () => undefined,
+  flagsOf: (command?: string) => Flags | undefined,
+  unknown: (flag: string, command?: string) => Fatal,
 ): CommandLine {
   const types = Array.from(flags, ([name, value]) => {
     return [name, { type: value === '' ? ('boolean' as const) : ('string' as const) }] as const;
   });
-  const help = { type: 'boolean', short: 'h' } as const;
-  const version = { type: 'boolean', short: 'v' } as const;
-  const options = { ...Object.fromEntries(types), help, version };
+  const options = Object.fromEntries(types);
   // Not strict: a strict parser's messages don't say what to do.
   const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
   const given = tokens.filter((token) => token.kind === 'option');
   const words = tokens.filter((token) => token.kind === 'positional').map(({ value }) => value);
   const [command, ...operands] = words;
-  const isAsked = (name: string): boolean => given.some((token) => token.name === name);
-  if (isAsked('version')) return { command: 'version', flags: [], operands: [] };
-  if (isAsked('help')) return { command: 'help', flags: [], operands: words.slice(0, 1) };
+  const isAsked = (...names: string[]): boolean =>
+    given.some(({ rawName }) => names.includes(rawName));
+  if (isAsked('--version', '-v', '-V')) return { command: 'version', flags: [], operands: [] };
+  if (isAsked('--help', '-h')) return { command: 'help', flags: [], operands: words.slice(0, 1) };
   if (command === 'help') return { command, flags: [], operands };
+  const own = flagsOf(command) ?? flags;
   const read = ({ name, rawName, value, inlineValue }: (typeof given)[number]): Flag => {
-    const placeholder = flags.get(name);
-    if (placeholder === undefined)
-      throw unknownOption(rawName, flagsOf(command) ?? [...flags.keys()]);
-    if (placeholder === '') return { name, value: value ?? 'yes' };
+    const needed = own.get(name);
+    if (needed === undefined) throw unknown(rawName, command);
+    if (needed === '') return { name, value: value ?? 'yes' };
     // `--html --data d`: the value was forgotten, and the next flag is in its place.
     const next = inlineValue ? '' : (/^--([^=]*)/.exec(value ?? '')?.[1] ?? '');
     if (value !== undefined && !flags.has(next)) return { name, value };
-    const found = flags.has(next) ? `, not the flag --${next}` : '';
-    throw new Fatal(EXIT.usage, `--${name} needs a value${found}: --${name} ${placeholder}`);
+    const where = flags.has(next) ? ` before --${next}` : '';
+    const what = `--${name} needs a value${where}: ${needed.expected}`;
+    throw new Fatal(EXIT.usage, `${what}. ${exampleOf(`--${name}`, needed)}`);
   };
   return { command, flags: given.map(read), operands };
-}
-
-/**
- * Returns the error for an unknown option.
- * @param flag as typed.
- */
-export function unknownOption(flag: string, known: readonly string[]): Fatal {
-  const near = nearest(flag.replace(/^--/, ''), known);
-  const hint = near === undefined ? 'see --help' : `did you mean --${near}?`;
-  return new Fatal(EXIT.usage, `Unknown option ${echo(flag)}; ${hint}`);
 }

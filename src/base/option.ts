@@ -1,5 +1,6 @@
 import { formatSize, MiB, parseSize, TiB } from './format.ts';
 import { PORT_MAX } from './limits.ts';
+import { shellQuoted } from './text.ts';
 import { isDay } from './time.ts';
 
 // Parsers of options' values.
@@ -7,28 +8,46 @@ import { isDay } from './time.ts';
 export interface Parser<T> {
   /** The expected text in words, for an error. */
   readonly expected: string;
+  /** A value, for an error. */
+  readonly example: string;
   /** Returns the value of a text; `undefined` if it isn't as expected. */
   readonly read: (text: string) => T | undefined;
   /** Returns the text that was probably meant. */
   readonly meant?: (text: string) => string | undefined;
 }
 
+/** `For example: --port 8080`, or `For example: VIEWLOG_PORT=8080`. */
+export function exampleOf(source: string, { example }: Pick<Parser<unknown>, 'example'>): string {
+  // A word after a switch isn't the switch's value.
+  const isApart = source.startsWith('--') && example !== yesOrNo.example;
+  return `For example: ${source}${isApart ? ' ' : '='}${shellQuoted(example)}`;
+}
+
 export const parser = <T>(
   expected: string,
+  example: string,
   read: Parser<T>['read'],
   meant?: Parser<T>['meant'],
-): Parser<T> => ({ expected, read, ...(meant && { meant }) });
+): Parser<T> => ({ expected, example, read, ...(meant && { meant }) });
 
-export const matching = (pattern: RegExp, expected: string): Parser<string> =>
-  parser(expected, (value) => (pattern.test(value) ? value : undefined));
+export const matching = (pattern: RegExp, expected: string, example: string): Parser<string> =>
+  parser(expected, example, (value) => (pattern.test(value) ? value : undefined));
 
-export const text = matching(/./s, 'some text');
+export const text = (expected: string, example: string) => matching(/./s, expected, example);
+
+export const directory = text('the path of a directory', '/var/lib/viewlog');
+
+export const file = (example: string) => text('the path of a file', example);
 
 /** An address without a port; IPv6 with or without brackets. */
-export const host = parser('an address', (value) => value.replace(/^\[(.+)\]$/, '$1') || undefined);
+export const host = parser(
+  'an address or a host name',
+  '127.0.0.1',
+  (value) => value.replace(/^\[(.+)\]$/, '$1') || undefined,
+);
 
-export const whole = (min: number, max: number): Parser<number> =>
-  parser(`a whole number from ${min} to ${max}`, (value) => {
+export const whole = (min: number, max: number, example: number): Parser<number> =>
+  parser(`a whole number from ${min} to ${max}`, String(example), (value) => {
     const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
     return number >= min && number <= max ? number : undefined;
   });
@@ -36,70 +55,84 @@ export const whole = (min: number, max: number): Parser<number> =>
 /** A whole number with its unit. */
 export function size(min: number, max: number): Parser<number> {
   const [unit, example] = max < 64 * MiB ? ['KiB', '16KiB'] : ['MiB', '64MiB'];
-  return parser(
-    `a size with a unit, such as ${example}, from ${formatSize(min)} to ${formatSize(max)}`,
-    (value) => {
-      const bytes = parseSize(value);
-      return bytes >= min && bytes <= max ? bytes : undefined;
-    },
-    (value) => {
-      if (!/^[1-9]\d*$/.test(value)) return undefined;
-      const meant = [value + unit, `${value}B`];
-      return meant.find((one) => parseSize(one) <= Math.min(max, TiB));
-    },
-  );
+  const read = (value: string): number | undefined => {
+    const bytes = parseSize(value);
+    return bytes >= min && bytes <= max ? bytes : undefined;
+  };
+  const range = `from ${formatSize(min)} to ${formatSize(max)}`;
+  return parser(`a size with a unit, ${range}`, example, read, (value) => {
+    const [, count, letter] = /^([1-9]\d*) ?(?:([kmgt])b?)?$/i.exec(value) ?? [];
+    if (count === undefined) return undefined;
+    const meant = letter ? [`${count}${letter.toUpperCase()}iB`] : [count + unit, `${count}B`];
+    return meant.find((one) => read(one) !== undefined && parseSize(one) <= TiB);
+  });
 }
 
-export const choice = <const T extends string>(...choices: T[]): Parser<T> =>
-  parser(choices.join(' or '), (value) => choices.find((name) => name === value));
+export const choice = <const T extends string>(...choices: [T, ...T[]]): Parser<T> =>
+  parser(choices.join(' or '), choices[0], (value) => choices.find((name) => name === value));
 
 const HOST_AND_PORT = /^(?:\[([\da-f:.]+)\]|([^\s:/]+)):(\d{1,5})$/i;
 
 /** `127.0.0.1:8081`, `[::1]:8081`; `off` for none. */
-export const addressOrOff = parser(
-  'an address and a port, such as 127.0.0.1:8081, or off',
-  (value) => {
-    if (value === 'off') return value;
-    const [, ipv6, name, port] = HOST_AND_PORT.exec(value) ?? [];
-    const host = ipv6 ?? name;
-    const isKnown = host !== undefined && Number(port) <= PORT_MAX;
-    return isKnown ? { host, port: Number(port) } : undefined;
-  },
-);
+export const addressOrOff = parser('an address with a port, or off', '127.0.0.1:8081', (value) => {
+  if (value === 'off') return value;
+  const [, ipv6, name, port] = HOST_AND_PORT.exec(value) ?? [];
+  const host = ipv6 ?? name;
+  const isKnown = host !== undefined && Number(port) <= PORT_MAX;
+  return isKnown ? { host, port: Number(port) } : undefined;
+});
 
-export const day = parser('a day such as 2026-01-31', (value) =>
+export const day = parser('a day (YYYY-MM-DD)', '2026-01-31', (value) =>
   isDay(value) ? value : undefined,
 );
 
 /**
  * Accepts `2026-01-31`; `today` and `yesterday` stay words, because they depend on the time zone.
  */
-export const dayOrWord = parser('a day such as 2026-01-31, or today or yesterday', (value) =>
+export const dayOrWord = parser('a day (YYYY-MM-DD), today or yesterday', '2026-01-31', (value) =>
   /^(today|yesterday)$/.test(value) || isDay(value) ? value : undefined,
 );
 
-export const httpUrl = parser('an address such as http://127.0.0.1:8080', (value) => {
-  const isUrl = /^https?:\/\/[^\s/?#]+\/?$/i.test(value) && URL.canParse(value);
-  return isUrl ? value.replace(/\/$/, '') : undefined;
-});
+export const httpUrl = parser(
+  'an http or https address without a path',
+  'http://127.0.0.1:8080',
+  (value) => {
+    const isUrl = /^https?:\/\/[^\s/?#]+\/?$/i.test(value) && URL.canParse(value);
+    return isUrl ? value.replace(/\/$/, '') : undefined;
+  },
+);
 
 /** Accepts a collector's address with or without `/view`, and adds `/view` if it is missing. */
-export const viewUrl = parser('an address such as https://views.example.com', (value) => {
-  if (!/^https?:\/\/[^\s?#@\\]+$/i.test(value) || !URL.canParse(value)) return undefined;
-  const { origin, pathname } = new URL(value);
-  return `${origin}${pathname.replace(/(\/view)?\/?$/, '')}/view`;
-});
+export const viewUrl = parser(
+  'an http or https address without a query',
+  'https://views.example.com',
+  (value) => {
+    if (!/^https?:\/\/[^\s?#@\\]+$/i.test(value) || !URL.canParse(value)) return undefined;
+    const { origin, pathname } = new URL(value);
+    return `${origin}${pathname.replace(/(\/view)?\/?$/, '')}/view`;
+  },
+);
 
-export const yesOrNo = parser('yes or no', (value) =>
+export const yesOrNo = parser('yes or no', 'yes', (value) =>
   value === 'yes' || value === 'no' ? value === 'yes' : undefined,
 );
 
-export const timeZone = parser('a time zone such as Europe/Oslo or UTC', (value) => {
-  try {
-    const { timeZone: name } = new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions();
-    // The runtimes rename some zones: Asia/Kathmandu to Asia/Katmandu.
-    return name.toLowerCase() === value.toLowerCase() ? name : value;
-  } catch {
-    return undefined;
-  }
-});
+export const timeZone = parser(
+  'the name of a time zone',
+  'Europe/Oslo',
+  (value) => {
+    try {
+      const { timeZone: name } = new Intl.DateTimeFormat('en', {
+        timeZone: value,
+      }).resolvedOptions();
+      // The runtimes rename some zones: Asia/Kathmandu to Asia/Katmandu.
+      return name.toLowerCase() === value.toLowerCase() ? name : value;
+    } catch {
+      return undefined;
+    }
+  },
+  (value) => {
+    const city = `/${value.toLowerCase().replaceAll(' ', '_')}`;
+    return Intl.supportedValuesOf('timeZone').find((name) => name.toLowerCase().endsWith(city));
+  },
+);

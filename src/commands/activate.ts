@@ -1,13 +1,13 @@
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
-import { echo, nearest, printable } from '../base/text.ts';
+import { echo, nearest, printable, shellQuoted } from '../base/text.ts';
 import { ownerOf } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
 import { absolute, withOwners } from '../installation/installation.ts';
 import { changeProject } from '../projects/change-project.ts';
 import { curlOf } from '../projects/curl.ts';
 import { editProject } from '../projects/edit.ts';
-import { isOrigin, ORIGIN_EXPECTED, originKey } from '../projects/origins.ts';
+import { isOrigin, ORIGIN_SHAPE, originKey, originMeant } from '../projects/origins.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';
 import { ACTIVATE_OPTIONS, OPTIONS } from '../settings.ts';
 import { collectorAddress, defineCommand } from './command.ts';
@@ -18,12 +18,12 @@ const SOON = '; a running viewlog applies the change within 2 seconds';
 export const activate = defineCommand({
   name: 'activate',
   operands: 'ID',
-  summary: 'activates a project; creates the projects file if it is missing',
+  summary: 'adds, activates or changes a project',
   examples: ['viewlog activate 1000001 --name "My site" --origin https://www.example.com'],
   options: [...ACTIVATE_OPTIONS, 'host', 'port', 'data', 'projects'],
   optionHelp: {
-    host: 'host in the printed commands, if no collector is running',
-    port: 'port in the printed commands, if no collector is running',
+    host: 'host in the printed commands if no collector is running',
+    port: 'port in the printed commands if no collector is running',
   },
   async run(settings, operands, { print, log, self, asOwner }) {
     const id = operands[0]!;
@@ -48,7 +48,7 @@ export const activate = defineCommand({
     if (near !== undefined) {
       const undo = commands.deactivate(installation, id);
       log.warn(
-        `Project ${id} is new, and one typo away from ${near}; if it is a typo, deactivate it: ${undo}`,
+        `Project ${id} is new and one typo away from ${near}; if it is a typo, deactivate it: ${undo}`,
       );
     }
     if (before !== undefined && before.active !== false && !before.origins && after.origins) {
@@ -105,7 +105,12 @@ export const deactivate = defineCommand({
 function checkOrigins(flag: string, origins: readonly string[]): void {
   const wrong = origins.find((origin) => !isOrigin(origin));
   if (wrong === undefined) return;
-  throw new Fatal(EXIT.usage, `--${flag} ${ORIGIN_EXPECTED}; found "${echo(wrong)}"`);
+  const meant = originMeant(wrong);
+  const hint =
+    meant === undefined
+      ? `For example: --${flag} https://www.example.com`
+      : `Did you mean ${shellQuoted(meant)}?`;
+  throw new Fatal(EXIT.usage, `--${flag} ${ORIGIN_SHAPE}; found "${echo(wrong)}". ${hint}`);
 }
 
 /** Returns the listed id that a new one is probably a typo of. Consecutive ids aren't typos. */

@@ -88,19 +88,9 @@ export function readCommand<K extends OptionName>(
   { flags, operands }: CommandLine,
   env?: ReadEnv,
 ): { settings: Settings<K>; operands: readonly string[]; self: Announced; asOwner: AsOwner } {
-  const { name, operands: wanted = '', options, examples } = command;
+  const { name, operands: wanted = '', options } = command;
   const settings = readSettings(flags, options, env);
-  if (operands.length === 0 && /^\w/.test(wanted)) {
-    throw new Fatal(EXIT.usage, `${name} needs ${wanted}; for example: ${examples[0]}`);
-  }
-  const excess = wanted.includes('…') ? undefined : operands[wanted === '' ? 0 : 1];
-  if (excess !== undefined) {
-    const taken = wanted === '' ? 'no argument' : `only ${wanted}`;
-    throw new Fatal(EXIT.usage, `${name} takes ${taken}, not "${echo(excess)}"`);
-  }
-  if (wanted === 'ID' && !PROJECT_ID.test(operands[0]!)) {
-    throw new Fatal(EXIT.usage, `A project id has 1 to 20 digits; found "${echo(operands[0]!)}"`);
-  }
+  checkOperands(command, operands);
   const self = selfOf(command, settings, chosenOptions(flags, options, env));
   const asOwner = (owner: Owner): string | undefined => {
     const again = repeatedFlags(flags, options, self.data !== undefined, env);
@@ -112,6 +102,31 @@ export function readCommand<K extends OptionName>(
     return run === undefined ? words : `run it ${words}: ${run}`;
   };
   return { settings, operands, self, asOwner };
+}
+
+/** @throws {Fatal} exit 64 if the command needs more operands, or takes fewer. */
+function checkOperands(
+  { name, operands: wanted = '', examples }: Pick<Command, 'name' | 'operands' | 'examples'>,
+  operands: readonly string[],
+): void {
+  const wrong = wanted === 'ID' ? operands.find((operand) => !PROJECT_ID.test(operand)) : undefined;
+  const [noun = ''] = /\w+/.exec(wanted) ?? [];
+  if (operands.length === 0 && /^\w/.test(wanted)) {
+    const needed = noun === 'ID' ? 'the ID of a project' : `a ${noun}`;
+    throw new Fatal(EXIT.usage, `${name} needs ${needed}. For example: ${examples[0]}`);
+  }
+  const max = wanted.includes('…') ? Infinity : Math.sign(wanted.length);
+  if (operands.length > max) {
+    const most = max === 0 ? 'no arguments' : `${wanted === noun ? 'one' : 'at most one'} ${noun}`;
+    // `--name My site 1000001`: the word "site" is in excess.
+    const excess = echo(wrong ?? operands[max]!);
+    throw new Fatal(EXIT.usage, `${name} takes ${most}; unexpected argument "${excess}"`);
+  }
+  if (wrong === undefined) return;
+  throw new Fatal(
+    EXIT.usage,
+    `The ID of a project has 1 to 20 digits, such as 1000001; found "${echo(wrong)}"`,
+  );
 }
 
 /**

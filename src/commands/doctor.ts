@@ -1,9 +1,10 @@
 import { EXIT, Fatal } from '../base/exit.ts';
 import { VERSION } from '../base/built.ts';
+import { exampleOf } from '../base/option.ts';
 import { examine, STATES } from '../doctor/checks.ts';
 import { gatherFacts } from '../doctor/facts.ts';
 import type { Finding, State } from '../doctor/finding.ts';
-import { SERVE_OPTIONS } from '../settings.ts';
+import { OPTIONS, SERVE_OPTIONS } from '../settings.ts';
 import { defineCommand } from './command.ts';
 
 /** Examines the installation. Exit 78 if there is an error, else 0. */
@@ -16,14 +17,15 @@ export const doctor = defineCommand({
   ],
   options: [...SERVE_OPTIONS, 'url', 'probe-project', 'json'],
   optionHelp: {
-    host: "the collector's address, if it isn't running",
-    port: "the collector's port, if it isn't running",
+    host: "the collector's address if it isn't running",
+    port: "the collector's port if it isn't running",
     url: 'also test the address that pages post to; viewlog counts one refused request',
   },
   async run(settings, _, { print, self }) {
     const { url, 'probe-project': project, json } = settings;
     if (project !== undefined && url === undefined) {
-      throw new Fatal(EXIT.usage, '--project sends one real view, so it needs --url');
+      const what = '--project sends one real view, so it needs --url';
+      throw new Fatal(EXIT.usage, `${what}. ${exampleOf('--url', OPTIONS.url.parser)}`);
     }
     const findings = examine(await gatherFacts(settings, self));
     const worst = findings[0]?.state ?? 'ok';

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { builtTexts } from '../base/built.ts';
 import { errnoOf, EXIT, Fatal } from '../base/exit.ts';
-import { echo, printable } from '../base/text.ts';
+import { echo, nearest, printable } from '../base/text.ts';
 import { lastStart, lastStartIn } from '../disk/last-start.ts';
 import { askHolder } from '../disk/lock.ts';
 import type { AsOwner } from '../disk/root.ts';
@@ -32,7 +32,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   vector: 'a shipper configuration for Vector 0.30 or later',
   filebeat: 'a shipper configuration for Filebeat 8.15 or later',
   rsyslog: 'a shipper configuration for rsyslog 8.2006 or later',
-  clickhouse: 'a ClickHouse table for the views, and how to load it',
+  clickhouse: 'a ClickHouse table for the views and how to load it',
 };
 
 /** The names of the values, options included, that a printed file uses. */
@@ -42,17 +42,16 @@ type Used = ReadonlySet<string>;
 export const example = defineCommand({
   name: 'example',
   operands: '[NAME]',
-  summary:
-    'prints a file for systemd, a proxy, Docker, Prometheus or a shipper; lists them without NAME',
+  summary: 'lists or prints files for systemd, Caddy and others',
   examples: [
     'viewlog example',
     'viewlog example systemd --data /var/lib/viewlog > viewlog.service',
   ],
   options: SERVE_OPTIONS,
   optionHelp: {
-    host: 'address to listen on (default: that of the viewlog in --data)',
-    port: 'port to listen on (default: that of the viewlog in --data)',
-    status: 'address of the status page; off: none (default: that of the viewlog in --data)',
+    host: 'address to listen on (default: that of the last start in --data)',
+    port: 'port to listen on (default: that of the last start in --data)',
+    status: 'address of the status page; off: none (default: that of the last start in --data)',
   },
   async run(settings, operands, { print, log, self: asked, asOwner }) {
     if (operands.length === 0) {
@@ -61,8 +60,11 @@ export const example = defineCommand({
     }
     const name = operands[0]!;
     if (!Object.hasOwn(EXAMPLES, name)) {
-      const list = Object.keys(EXAMPLES).join(', ');
-      throw new Fatal(EXIT.usage, `Unknown example "${echo(name)}"; choose one of ${list}`);
+      const names = Object.keys(EXAMPLES);
+      const near = nearest(name, names);
+      const hint =
+        near === undefined ? `Choose one of ${names.join(', ')}` : `Did you mean ${near}?`;
+      throw new Fatal(EXIT.usage, `Unknown example "${echo(name)}". ${hint}`);
     }
     const last = await knownStart(asked, name === 'archive' ? 'archive' : 'collector');
     const taken = addressesTaken(asked, last);
@@ -214,6 +216,6 @@ function warningAboutOwner(of: Installation, used: Used): string | undefined {
     return `"${dir}" doesn't exist. The file runs viewlog as ${who}; create the directory for that user first`;
   }
   if (uid !== 0) return undefined;
-  const fix = 'give the directory to a user of its own with chown, and print the file again';
+  const fix = 'give the directory to a user of its own with chown and print the file again';
   return `"${dir}" belongs to root, so the file runs viewlog as root; ${fix}`;
 }

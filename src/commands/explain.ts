@@ -24,12 +24,15 @@ import { defineCommand } from './command.ts';
 export const explain = defineCommand({
   name: 'explain',
   operands: '[FILE]',
-  summary: 'shows how POST /view would answer a view (FILE or stdin), and why',
+  summary: 'shows how viewlog would answer a view (FILE or stdin)',
   examples: [
     'viewlog explain view.json --origin https://www.example.com',
     'tail -n 1 /var/lib/viewlog/refused-2026-01-31.ndjson | viewlog explain --data /var/lib/viewlog',
   ],
   options: ['origin', 'data', 'projects', 'max-view'],
+  optionHelp: {
+    origin: 'Origin header of the request, such as https://www.example.com',
+  },
   async run(settings, operands, { print, note, self }) {
     const { 'max-view': viewBytesMax } = settings;
     const projects = await loadProjects(settings.projects);

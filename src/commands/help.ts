@@ -2,11 +2,10 @@ import { isatty } from 'node:tty';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { echo, nearest } from '../base/text.ts';
 import { BUILD, licences } from '../base/built.ts';
-import { layOut } from '../manual/lay-out.ts';
+import { alignTables, layOut, NO_BREAK } from '../manual/lay-out.ts';
 import { findText, READERS, TOPICS } from '../manual/pages.ts';
 import { envName, flagOf, type OptionName, OPTIONS } from '../settings.ts';
-import { viewlog } from '../installation/commands.ts';
-import { programWords } from '../installation/installation.ts';
+import { nearOrList } from '../installation/commands.ts';
 import { type Command, defineCommand, tableOf } from './command.ts';
 
 /**
@@ -17,19 +16,19 @@ export const helpOn = (commands: () => readonly Command[]): Command =>
   defineCommand({
     name: 'help',
     operands: '[COMMAND|TOPIC…]',
-    summary: 'explains a command, or prints a page of the manual',
+    summary: 'explains a command or prints a page of the manual',
     examples: ['viewlog help activate', 'viewlog help trouble', 'viewlog help caddy'],
     options: [],
     async run(_, operands, { print }) {
-      const name = operands.join(' ').toLowerCase();
-      print(name === '' ? overview(commands()) : textOn(name, commands()));
+      const words = operands.join(' ').toLowerCase().split(' ');
+      print(words[0] === '' ? overview(commands()) : textOn(words, commands()));
       return EXIT.done;
     },
   });
 
 export const version = defineCommand({
   name: 'version',
-  summary: 'prints the version, and the commit that it was built from',
+  summary: 'prints the version and its commit',
   examples: ['viewlog version', 'viewlog version --licenses'],
   options: ['licenses'],
   async run({ licenses }, _, { print }) {
@@ -39,29 +38,31 @@ export const version = defineCommand({
 });
 
 /** @throws {Fatal} exit 64 if there is no such command, with the nearest name. */
-export function findCommand(
-  name: string,
-  commands: readonly Command[],
-  topics: readonly string[] = [],
-): Command {
+export function findCommand(name: string, commands: readonly Command[]): Command {
   const found = commands.find((command) => command.name === name);
   if (found !== undefined) return found;
-  const near = nearest(name, [...commands.map((command) => command.name), ...topics]);
-  const list = viewlog({ program: programWords([], []) }, ['help']);
-  const what = topics.length === 0 ? 'Unknown command' : 'No command, page or section has the name';
-  const hint = near === undefined ? `to list them: ${list}` : `did you mean ${near}?`;
-  throw new Fatal(EXIT.usage, `${what} "${echo(name)}"; ${hint}`);
+  const near = nearest(name, namesOf(commands));
+  throw new Fatal(EXIT.usage, `Unknown command "${echo(name)}"${nearOrList(near, 'all commands')}`);
 }
 
-/** Returns the help of a command, or the page or section of the manual that a word leads to. */
-function textOn(name: string, commands: readonly Command[]): string {
-  const isCommand = commands.some((command) => command.name === name);
-  const text = isCommand ? undefined : findText(name);
-  if (text === undefined) return commandPage(findCommand(name, commands, TOPICS));
-  // Not `process.stdout.isTTY`: touching `process.stdout` makes a pipe non-blocking.
-  const isTerminal = isatty(1);
-  return layOut(text, (isTerminal && process.stdout.columns) || 80, isTerminal);
+const namesOf = (commands: readonly Command[]): string[] => commands.map(({ name }) => name);
+
+/** Returns the help of a command, or the page or section of the manual that the words lead to. */
+function textOn(words: readonly string[], commands: readonly Command[]): string {
+  const name = words.join(' ');
+  const named = (word?: string) => commands.find((command) => command.name === word);
+  const text = named(name) === undefined ? findText(name) : undefined;
+  if (text !== undefined) return layOut(text, columns(), isatty(1));
+  // The words after a command may be its operands.
+  const command = named(name) ?? named(words[0]);
+  if (command !== undefined) return commandPage(command);
+  const near = nearest(name, [...namesOf(commands), ...TOPICS]);
+  const hint = nearOrList(near, 'all commands and pages');
+  throw new Fatal(EXIT.usage, `No help on "${echo(name)}"${hint}`);
 }
+
+// Not `process.stdout.isTTY`: touching `process.stdout` makes a pipe non-blocking.
+const columns = (): number => (isatty(1) && process.stdout.columns) || 80;
 
 function overview(commands: readonly Command[]): string {
   const rows = commands.map(({ name, operands = '', summary }) => [`${name} ${operands}`, summary]);
@@ -69,19 +70,27 @@ function overview(commands: readonly Command[]): string {
     ['', reader].concat(tableOf(Object.entries(pages))),
   );
   return [
-    `viewlog ${BUILD} collects page views, and stores each as one line of JSON`,
+    `viewlog ${BUILD} collects page views and stores each as one line of JSON`,
     '',
     'viewlog [command] [options]',
     '',
-    ...tableOf(rows),
+    wrappedTable(rows),
     '',
-    'viewlog help COMMAND lists its options; viewlog help TOPIC prints a page of the manual.',
+    'viewlog help COMMAND lists its options; viewlog help TOPIC prints a manual page.',
     'Most other words, such as caddy, upgrade or 403, print the section about them.',
     ...topics,
     '',
-    'Exit codes: 0 done, 64 usage, 65 bad data, 69 address in use or servers unreachable,',
+    'Exit codes: 0 done, 64 usage, 65 bad data, 69 address in use or unreachable,',
     "73 can't create or lock, 74 I/O error, 78 bad configuration.",
   ].join('\n');
+}
+
+/** Returns a table with its texts wrapped. */
+function wrappedTable([head, ...rows]: readonly (readonly string[])[]): string {
+  const lines = [head!, [''], ...rows].map(
+    (row) => `| ${row.join(' | ').replace(/\|(?! )/, '\\|')} |`,
+  );
+  return alignTables(lines.join('\n'), columns());
 }
 
 function commandPage(command: Command): string {
@@ -89,20 +98,24 @@ function commandPage(command: Command): string {
   const rows = options.map((option) => {
     const { value, help, fallback } = OPTIONS[option];
     const text = optionHelp?.[option] ?? help;
-    const isNamed = value === '' || !fallback || text.includes('(default: ');
-    const shown = isNamed ? '' : ` (default: ${fallback})`;
+    const [, words, named] = /^(.*?)(?: \((default: .*)\))?$/.exec(text)!;
     // The variable's name follows from the flag, unless the option shares its flag with another
     // option.
     const isUsual = flagOf(option) === option;
-    const variable = isUsual ? '' : ` (variable: ${envName(option) ?? 'none'})`;
-    return [`--${flagOf(option)} ${value}`, `${text}${shown}${variable}`];
+    const notes = [
+      named ?? (value && fallback && `default: ${fallback}`),
+      isUsual ? '' : `variable: ${envName(option) ?? 'none'}`,
+    ].filter(Boolean);
+    const shown =
+      notes.length === 0 ? '' : ` (${notes.join('; ').replaceAll(': ', `:${NO_BREAK}`)})`;
+    return [`--${flagOf(option)} ${value}`, `${words}${shown}`];
   });
   const [first] = options;
   return [
     ['viewlog', name, operands, first && '[options]'].filter(Boolean).join(' '),
     summary,
     '',
-    ...(first === undefined ? [] : [...tableOf(rows), '']),
+    ...(first === undefined ? [] : [wrappedTable(rows), '']),
     'For example:',
     ...examples.map((example) => `  ${example}`),
     ...(first === undefined ? [] : ['', environment(options)]),
@@ -113,7 +126,7 @@ function commandPage(command: Command): string {
 function environment(options: readonly OptionName[]): string {
   const example = options.find((option) => flagOf(option) === option) ?? 'data';
   return (
-    `Unless noted, each option can also be an environment variable, such as ${envName(example)} for\n` +
+    `Unless noted, an environment variable can set each option: ${envName(example)} sets\n` +
     `--${example}. An option on the command line wins.`
   );
 }

@@ -19,7 +19,7 @@ import { defineCommand } from './command.ts';
 export const replay = defineCommand({
   name: 'replay',
   operands: 'FILE…',
-  summary: 'sends refused views to a running collector, if it would accept them now',
+  summary: 'sends refused views that would be accepted now',
   examples: ['viewlog replay /var/lib/viewlog/refused-2026-01-31.ndjson --data /var/lib/viewlog'],
   options: ['replay-to', 'project', 'host', 'port', 'data', 'projects', 'max-view'],
   optionHelp: {
@@ -32,7 +32,8 @@ export const replay = defineCommand({
   async run(settings, files, { print, log, self, asOwner }) {
     const wrong = files.find((file) => path.basename(file).startsWith('views-'));
     if (wrong !== undefined) {
-      throw new Fatal(EXIT.usage, `replay needs a file of refused views, not "${echo(wrong)}"`);
+      const what = `"${echo(wrong)}" contains accepted views; replay needs a file of refused views`;
+      throw new Fatal(EXIT.usage, `${what}, such as refused-2026-01-31.ndjson`);
     }
     // The first signal ends the replay after the view that it is sending.
     const stopping = new AbortController();
@@ -81,6 +82,6 @@ async function addressOf(
   const how = `To see how to start it: ${doctor(await withOwners(self))}`;
   throw new Fatal(
     EXIT.unavailable,
-    `No collector writes to ${dir}; give its address with --to, or start it. ${how}`,
+    `No collector writes to ${dir}; give its address with --to or start it. ${how}`,
   );
 }

@@ -22,7 +22,7 @@ const COLUMNS_MAX = 110;
 export const report = defineCommand({
   name: 'report',
   operands: '[FILE…]',
-  summary: 'summarises the views: by day, hour, page, source, campaign, language, template',
+  summary: 'summarises the views by day, page, source and more',
   examples: [
     'viewlog report --last 7',
     'viewlog report --from 2026-01-01 --to 2026-01-31 --html january.html',
@@ -31,7 +31,10 @@ export const report = defineCommand({
   async run(settings, operands, { print, log }) {
     const { html, json, top, query: keepsQuery } = settings;
     if (html === '-' && json) {
-      throw new Fatal(EXIT.usage, '--html - and --json both go to stdout; give --html a FILE');
+      throw new Fatal(
+        EXIT.usage,
+        '--html - and --json both go to stdout; give --html a file. For example: --html report.html',
+      );
     }
     const calendar = calendarOf(settings);
     const listed = await listedIn(settings.projects, log);
@@ -60,13 +63,17 @@ export const report = defineCommand({
 function calendarOf(settings: Settings<(typeof REPORT_OPTIONS)[number]>): Calendar {
   const { 'from-day': from, 'to-day': to, last, project } = settings;
   if (from !== undefined && last !== undefined) {
-    throw new Fatal(EXIT.usage, '--last counts back from --to, or from today; leave out --from');
+    throw new Fatal(
+      EXIT.usage,
+      'Give --last or --from, not both: --last counts back from --to, or from today',
+    );
   }
   const asked = { fromDay: from, toDay: to, last, project };
   const zone = settings['time-zone'] ?? systemTimeZone();
   const calendar = new Calendar({ ...asked, timeZone: zone }, new Date());
   const { fromDay = '', toDay = fromDay } = calendar.selection;
-  if (fromDay > toDay) throw new Fatal(EXIT.usage, `--from ${fromDay} is after --to ${toDay}`);
+  if (fromDay > toDay)
+    throw new Fatal(EXIT.usage, `--from ${fromDay} is after --to ${toDay}; exchange the two days`);
   return calendar;
 }
 
@@ -91,7 +98,7 @@ async function listedIn(path: string, log: Log): Promise<readonly ProjectEntry[]
   const reading = await readProjectsFile(path);
   if ('file' in reading) return reading.file.projects;
   if (reading.content !== undefined) {
-    const effect = "the report shows ids, not names, and counts a site's own pages as sources";
+    const effect = "the report shows ids instead of names and counts a site's own pages as sources";
     log.warn(`${reading.faults[0]!}; ${effect}`);
   }
   return [];

@@ -18,7 +18,7 @@ export const serve = defineCommand({
 
 export const archive = defineCommand({
   name: 'archive',
-  summary: 'writes the views of a JetStream stream to view files, each once',
+  summary: 'writes the views of a NATS stream to view files',
   examples: ['viewlog archive --from nats://127.0.0.1:4222 --data /var/lib/viewlog'],
   options: ARCHIVE_OPTIONS,
   isService: true,
@@ -32,6 +32,6 @@ export const archive = defineCommand({
 /** @throws {Fatal} exit 78 if both servers would listen at one address. */
 function rejectSharedPort({ host, port, status }: ServeSettings): void {
   if (status === 'off' || port === 0 || port !== status.port || host !== status.host) return;
-  const what = `--port and --status are both ${port}`;
-  throw new Fatal(EXIT.badConfiguration, `${what}; choose another port for one of them`);
+  const what = `--port and --status have the same port, ${port}`;
+  throw new Fatal(EXIT.badConfiguration, `${what}; choose another for one of them`);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
-import { viewUrl } from '../base/option.ts';
+import { exampleOf, viewUrl } from '../base/option.ts';
 import { builtTexts } from '../base/built.ts';
 import { printable } from '../base/text.ts';
 import * as commands from '../installation/commands.ts';
@@ -24,14 +24,16 @@ export const snippet = defineCommand({
   examples: ['viewlog snippet 1000001 --url https://views.example.com'],
   options: ['url', 'campaigns', 'host', 'port', 'data', 'projects'],
   optionHelp: {
-    host: 'host of --url, if no collector is running',
-    port: 'port of --url, if no collector is running',
+    host: 'host of --url if no collector is running',
+    port: 'port of --url if no collector is running',
   },
   async run(settings, operands, { print, note, log, self }) {
     const id = operands[0]!;
     const { projects: path, campaigns } = settings;
     const url = settings.url ?? viewUrl.read((await collectorAddress(settings, self)).address);
-    if (url === undefined) throw new Fatal(EXIT.usage, "Browsers can't reach --host; give --url");
+    if (url === undefined) {
+      throw new Fatal(EXIT.usage, `Browsers can't reach --host. ${exampleOf('--url', viewUrl)}`);
+    }
     // In HTML, the script reads these marks as comments. In XHTML, they allow `&&` in the script.
     const script = `/*<![CDATA[*/${scriptOf(id, url, campaigns)}/*]]>*/`;
     const element = `<script>${script}</script>`;
@@ -65,7 +67,7 @@ const policyAdvice = (hash: string, origin: string): readonly string[] => [
   `  script-src-elem, or else script-src: ${hash}`,
   "    Leave this one out if the directive has 'unsafe-inline', but no nonce and no hash:",
   '    it would block the other inline scripts.',
-  'If a directive is missing, create it, and copy the sources of default-src into it first;',
+  'If a directive is missing, create it and copy the sources of default-src into it first;',
   "if default-src is missing too, add nothing. Remove 'none' from a directive that gets a source.",
 ];
 

@@ -150,6 +150,17 @@ export const deactivate = (of: Installation, id: string): string =>
 /** Returns a command that prints every fault of the projects file. */
 export const check = (of: Installation): string => reading(of, ['check']);
 
+/** Returns a command of this program that prints the help on these words. */
+export const helpCommand = (...words: string[]): string =>
+  viewlog({ program: programWords([], []) }, ['help', ...words]);
+
+/**
+ * Returns the end of an error about an unknown name: the nearest known one, or how to list all.
+ * @param words the words of the help that lists them.
+ */
+export const nearOrList = (near: string | undefined, all: string, ...words: string[]): string =>
+  near === undefined ? `. To list ${all}: ${helpCommand(...words)}` : `. Did you mean ${near}?`;
+
 /** Returns a command that prints a page of the manual. */
 export const help = (of: Installation, topic: string): string => viewlog(of, ['help', topic]);
 

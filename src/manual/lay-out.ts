@@ -44,13 +44,14 @@ function wrap(line: string, columns: number): string {
   return (mark + lines.join(`\n${' '.repeat(mark.length)}`)).replaceAll(NO_BREAK, ' ');
 }
 
-const NO_BREAK = '\u00a0';
+/** A space at which no line is wrapped. */
+export const NO_BREAK = '\u00a0';
 
 /** A narrower column would be hard to read. */
 const WRAPPED_COLUMN_MIN = 30;
 
 /** Wraps the widest column if a table is too wide. */
-const alignTables = (text: string, columns: number): string =>
+export const alignTables = (text: string, columns: number): string =>
   text.replace(/(^\|.*\n?)+/gm, (table) => {
     const rows = table.trimEnd().split('\n').map(cellsOf).toSpliced(1, 1);
     const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));

@@ -8,10 +8,20 @@ const LABELS = /^[\w-]+(?:\.[\w-]+)*$/;
 /** Longer than the origin of any host name, with a port. */
 const ORIGIN_LENGTH_MAX = 300;
 
-/** The rule for an origin, in the file and on the command line. */
+/** The rule for an origin. */
+export const ORIGIN_SHAPE = 'must be scheme://host or scheme://host:port';
+
+/** The rule for an origin in the file. */
 export const ORIGIN_EXPECTED =
-  'must be scheme://host or scheme://host:port, such as ' +
+  `${ORIGIN_SHAPE}, such as ` +
   '"https://www.example.com" or "https://*.example.org" (to accept every origin, leave "origins" out)';
+
+/** Returns the origin that an address with a path, or without a scheme, was probably meant to be. */
+export function originMeant(text: string): string | undefined {
+  const url = /^https?:/i.test(text) ? text : `https://${text}`;
+  const origin = URL.canParse(url) ? new URL(url).origin : '';
+  return origin.includes('.') && isOrigin(origin) ? origin : undefined;
+}
 
 /** Returns whether a project can list this origin. */
 export const isOrigin = (text: string): boolean => ruleOf(text) !== undefined;

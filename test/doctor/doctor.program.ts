@@ -248,7 +248,9 @@ describe('the doctor with --url', () => {
     const refused = await doctor(viewlog.data, [...args, '--project=7']);
     expect(refused.outcome('view')).toMatch(/^0 warning view: .* was refused with project-not/);
     const nowhere = await doctor(viewlog.data, ['--project=7']);
-    expect(nowhere.outcome()).toBe('64 error: --project sends one real view, so it needs --url');
+    expect(nowhere.outcome()).toBe(
+      '64 error: --project sends one real view, so it needs --url. For example: --url https://views.example.com',
+    );
   });
 
   it('sends a view that, if refused, the status page counts for no project', async () => {

@@ -49,6 +49,7 @@ describe('the pages', () => {
     for (const [i, help] of helps.entries()) {
       const [options, example = ''] = help.split('\nFor example:\n');
       expect(example).toMatch(new RegExp(`^  viewlog ${names[i]!}\\b`));
+      expect(options!.split('\n').filter((line) => line.length > 80)).toStrictEqual([]);
       const [line = ''] = example.split('\n');
       for (const flag of line.match(/--[a-z-]+/g) ?? []) expect(options).toContain(`  ${flag} `);
     }
@@ -273,13 +274,10 @@ describe('viewlog help', () => {
   });
 
   it.each([
-    ['truoble', 'did you mean trouble?'],
-    ['(?:', `to list them: ${process.execPath} ${BUNDLE} help`],
+    ['truoble', 'Did you mean trouble?'],
+    ['(?:', `To list all commands and pages: ${process.execPath} ${BUNDLE} help`],
   ])("refuses %s, which isn't a word of the manual", async (word, hint) => {
     const { code, stderr } = await run(['help', word]);
-    expect([code, stderr]).toStrictEqual([
-      64,
-      `error: No command, page or section has the name "${word}"; ${hint}\n`,
-    ]);
+    expect([code, stderr]).toStrictEqual([64, `error: No help on "${word}". ${hint}\n`]);
   });
 });

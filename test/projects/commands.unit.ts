@@ -135,7 +135,7 @@ test.each([
   [
     'warns that 100001 is one typo away from 1000001',
     '100001',
-    /^Project 100001 is new, .* from 1000001; if it is a typo, deactivate it: .* deactivate 100001 --p/,
+    /^Project 100001 is new and one typo away from 1000001; if it is a typo, deactivate it: .* deactivate 100001 --p/,
   ],
   ['warns that 1000301 is one typo away from 1000001', '1000301', /one typo away/],
   ["doesn't warn about 1000345, which is several typos away", '1000345', /^$/],
@@ -167,18 +167,26 @@ test('projects lists the projects, and escapes untrusted text', async () => {
 });
 
 test.each([
-  ['activate', 'activate needs ID; for example: '],
-  ['activate 1 2', 'activate takes only ID, not "2"'],
-  ['deactivate', 'deactivate needs ID; for example: '],
-  ['deactivate 2', /^Project 2 isn't listed in /],
-  ['activate x1', 'found "x1"'],
-  [`activate ${'1'.repeat(21)}`, 'A project id has 1 to 20 digits'],
-  ['activate 1 --origin https://b.com/', '--origin must be scheme:'],
+  ['activate', 'activate needs the ID of a project. For example: viewlog activate 1000001 '],
+  ['activate 1 2', /^activate takes one ID; unexpected argument "2"$/],
+  ['activate --name My site 1', /unexpected argument "site"$/],
+  ['deactivate', 'deactivate needs the ID of a project. For example: '],
+  ['deactivate 2', /^Project 2 isn't listed in \/.*\/projects.json$/],
+  ['activate x1', 'such as 1000001; found "x1"'],
+  [`activate ${'1'.repeat(21)}`, 'The ID of a project has 1 to 20 digits'],
+  ['activate 1 --origin https://b.com/', 'found "https://b.com/". Did you mean https://b.com?'],
+  ['activate 1 --origin *.b.com:81/x', /Did you mean 'https:\/\/\*\.b\.com:81'\?$/],
+  [
+    'activate 1 --origin https://me:1234@b.com',
+    /found "https:\/\/…@b\.com". Did you mean https:\/\/b\.com\?$/,
+  ],
+  ['activate 1 --origin ftp://b.com', 'found "ftp://b.com". For example: --origin https://'],
+  ['activate 1 --origin *', /found "\*". For example: --origin https:/],
   ['activate 1 --remove-origin b.com', '--remove-origin must be scheme:'],
   ['activate 1 --remove-origin https://c.com', 'no origin left'],
   ['activate 1 --operator me', '--operator must be an e-mail address'],
   ['activate 1 --max-views-per-minute 0', 'must be a whole number from 1'],
-  ['check x', 'check takes no argument, not "x"'],
+  ['check x', 'check takes no arguments; unexpected argument "x"'],
 ])('"%s" is refused, and changes nothing', async (line, why) => {
   const text = '{"projects": [{"id": "1", "origins": ["https://c.com"]}]}';
   const { run, read } = await file(text);

@@ -145,12 +145,14 @@ it('report names projects as the projects file does, and warns if that file is f
   writeFileSync(join(data, 'projects.json'), '{');
   const faulty = await run(['report', '--json'], { data });
   expect(faulty.code).toBe(0);
-  expect(faulty.stderr).toMatch(/projects\.json:1:2: expected.*the report shows ids,/);
+  expect(faulty.stderr).toMatch(
+    /projects\.json:1:2: expected.*the report shows ids instead of names/,
+  );
 });
 
 it.each([
   [64, 'error: --from 2026-03-02 is after --to 2026-03-01', ['--from', '2026-03-02', '--to', DAY]],
-  [64, 'error: --last counts back from --to, or from today', ['--last', '7', '--from', 'today']],
+  [64, 'error: Give --last or --from, not both: ', ['--last', '7', '--from', 'today']],
   [64, 'error: --html - and --json both go to stdout', ['--html', '-', '--json']],
   [64, '--from must be a day', ['--from', '2026-02-30']],
   [64, 'Mars', ['--time-zone', 'Mars']],

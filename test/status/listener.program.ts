@@ -150,7 +150,8 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name',
 
 it('serve refuses the same port for both servers', async () => {
   const { code, stderr } = await run(['serve', '--port=8', '--status=127.0.0.1:8']);
-  const expected = 'error: --port and --status are both 8; choose another port for one of them\n';
+  const expected =
+    'error: --port and --status have the same port, 8; choose another for one of them\n';
   expect([code, stderr]).toStrictEqual([78, expected]);
 });
 

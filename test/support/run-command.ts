@@ -17,7 +17,7 @@ export async function runCommand(
   };
   let code: number;
   try {
-    const line = readArguments([command.name, ...args]);
+    const line = readArguments([command.name, ...args], () => command.options);
     const { settings, operands, ...known } = readCommand(command, line, () => undefined);
     code = await command.run(settings, operands, { ...output, ...known });
   } catch (error) {

@@ -242,10 +242,14 @@ function service(runtime: Runtime): void {
   it("prints in one line why it can't start", async () => {
     const viewlog = await start();
     const cases: [string[], number, RegExp][] = [
-      [['serve', '--port', 'x'], 64, /--port must be a whole number from 0 to 65535, not "x"/],
+      [
+        ['serve', '--port', 'x'],
+        64,
+        /--port must be a whole number from 0 to 65535; found "x"\. For example: --port 8080/,
+      ],
       // Other commands have an option --from.
-      [['serve', '--frob'], 64, /Unknown option --frob; see --help/],
-      [['chekc'], 64, /Unknown command "chekc"; did you mean check\?/],
+      [['serve', '--frob'], 64, /serve has no option --frob\. To list its options: .* help serve/],
+      [['chekc'], 64, /Unknown command "chekc"\. Did you mean check\?/],
       [['serve', '--status=off', '--port', String(viewlog.port)], 69, /Can't listen .* in use/],
       [
         ['serve', '--projects', 'nowhere.json'],

@@ -113,7 +113,10 @@ function statusAddress({ status }: Installation): string {
   if (status !== undefined)
     return fixed({ ...status, host: fromOwnMachine(status.host) }, 'status');
   const why = "The collector's --status is off, so it has no metrics";
-  throw new Fatal(EXIT.usage, `${why}; start it with an address and give that here`);
+  throw new Fatal(
+    EXIT.usage,
+    `${why}; start it with an address and give the same here: --status 127.0.0.1:8081`,
+  );
 }
 
 /**

@@ -28,8 +28,13 @@ describe('example', () => {
     const { code, stdout } = await run(['example']);
     const names = Array.from(stdout.matchAll(/^ {2}([a-z-]+) +\S.*$/gm), ([, name]) => name);
     expect([code, names]).toStrictEqual([0, NAMES]);
-    const stderr = `error: Unknown example "filebeet"; choose one of ${NAMES.join(', ')}\n`;
-    expect(await run(['example', 'filebeet'])).toMatchObject({ code: 64, stdout: '', stderr });
+    const stderr = `error: Unknown example "apache". Choose one of ${NAMES.join(', ')}\n`;
+    expect(await run(['example', 'apache'])).toMatchObject({ code: 64, stdout: '', stderr });
+    const typo = {
+      code: 64,
+      stderr: 'error: Unknown example "filebeet". Did you mean filebeat?\n',
+    };
+    expect(await run(['example', 'filebeet'])).toMatchObject(typo);
   });
 
   it("refuses port 0, which another program can't know", async () => {
