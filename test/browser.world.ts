@@ -40,7 +40,7 @@ const beacon = (page: Page, viewlog: Viewlog, body: string): Promise<boolean> =>
 const runtimes = [NODE, DENO, BUN].filter(isPresent);
 
 describe.skipIf(!hasChromium()).each(runtimes)(
-  'a page in Chromium with viewlog on $name',
+  'a page in Chromium with viewlog on %s',
   (runtime) => {
     const body = JSON.stringify(MINIMAL_VIEW);
 

@@ -35,7 +35,7 @@ function build(dir: string, args: readonly string[] = [], { program }: Runtime =
 
 const built = (dir: string, name = 'viewlog.mjs') => readFileSync(join(dir, 'dist', name));
 
-it('two checkouts of a commit make the same bundle, on every Node', { timeout: 120_000 }, () => {
+it('two checkouts of a commit make the same bundle on every Node', { timeout: 120_000 }, () => {
   const first = checkout();
   expect(build(first)).toStrictEqual({ status: 0, stderr: '' });
   const other = checkout();
@@ -48,7 +48,7 @@ it('two checkouts of a commit make the same bundle, on every Node', { timeout: 1
   }
 });
 
-it('a build names its commit, even in a checkout that belongs to another user', () => {
+it('a build names its commit even in a checkout that belongs to another user', () => {
   const dir = checkout();
   if (process.getuid?.() === 0) execFileSync('chown', ['-R', '4711:4711', dir]);
   expect(build(dir, ['--release'])).toStrictEqual({ status: 0, stderr: '' });

@@ -13,7 +13,7 @@ it('the bundle is smaller than 640 KiB', () => {
   expect(statSync(BUNDLE).size).toBeLessThan(640 * KiB);
 });
 
-it('a collector that writes files evaluates no NATS client and, until its status is read, no Fetch API', async () => {
+it('a collector that writes files runs no code of the NATS client, nor of the status page before its first request', async () => {
   const coverage = tempDir();
   const viewlog = await startViewlog({ env: { NODE_V8_COVERAGE: coverage } });
   expect((await viewlog.signal('SIGTERM')).code).toBe(0);

@@ -14,7 +14,7 @@ describe('explain', () => {
   const explain = (view: unknown, ...args: string[]) =>
     run(['explain', ...args], { input: typeof view === 'string' ? view : JSON.stringify(view) });
 
-  it("reads stdin or a file, stores nothing, and says which file it can't read", async () => {
+  it("reads stdin or a file, stores nothing and names a file that it can't read", async () => {
     const data = dataDirectory();
     const input = JSON.stringify(MINIMAL_VIEW);
     const stdout = '201: the view would be stored, for project 1000001\n';
@@ -30,7 +30,7 @@ describe('explain', () => {
     expect(await run(['explain', file, 'b'], { data })).toMatchObject({ code: 64, stderr });
   });
 
-  it('gives the same answer as the collector to every refused view', async () => {
+  it('answers each refused view as the collector does', async () => {
     const viewlog = await startViewlog();
     const views: [unknown, string?][] = [
       ['{"p":'],
@@ -79,7 +79,7 @@ describe('explain', () => {
       'https://a;rm',
       / If this continues, see: .*viewlog\.mjs help trouble$/m,
     ],
-    ['a faulty page', { url: 'x' }, 'https://a.example', 'Correct the page "x".'],
+    ['an invalid view', { url: 'x' }, 'https://a.example', 'Correct the page "x".'],
     [
       'a view that is too large',
       { pn: 'x'.repeat(17_000) },
@@ -92,7 +92,7 @@ describe('explain', () => {
     expect(stdout).toMatch(fix);
   });
 
-  it('judges a stored refused view by the origin that it came from', async () => {
+  it('judges a stored refused view by its own origin unless --origin names another', async () => {
     const viewlog = await startViewlog();
     const view = { ...MINIMAL_VIEW, p: '1000003', pn: 'x'.repeat(15_000) };
     await viewlog.post(view, { origin: 'https://elsewhere.example' });
@@ -107,7 +107,7 @@ describe('explain', () => {
     expect((await said('--origin', 'https://www.example.com')).code).toBe(0);
   });
 
-  it('escapes texts of unknown senders', async () => {
+  it('escapes text from unknown senders', async () => {
     const { stdout } = await explain({ ...MINIMAL_VIEW, '\u001b[2J\u202e': '\u0007' });
     // oxlint-disable-next-line no-control-regex
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
@@ -115,17 +115,17 @@ describe('explain', () => {
   });
 });
 
-describe('the projects file', () => {
+describe('activate', () => {
   it.each([
     ['any origin', [], undefined],
-    ['an origin', ['--origin', 'https://www.example.com'], 'https://www.example.com'],
+    ['one origin', ['--origin', 'https://www.example.com'], 'https://www.example.com'],
     [
       'a pattern and an origin',
       ['--origin', 'https://*.example.com', '--origin', 'https://a.example'],
       'https://a.example',
     ],
   ])(
-    'gets a project from activate, which prints a script and a curl that work: %s',
+    'prints a script and a curl command that work, for a project with %s',
     async (_, origins, site) => {
       const data = dataDirectory({ projects: [] });
       const viewlog = await startViewlog({ data });
@@ -150,8 +150,10 @@ describe('the projects file', () => {
       ]);
     },
   );
+});
 
-  it('with faults makes every command that reads it print the same list of them', async () => {
+describe('an invalid projects file', () => {
+  it('makes every command that reads it print the same list of errors', async () => {
     const data = dataDirectory({ projects: [{ id: 7 }, { id: '8', nmae: 'x' }] });
     const path = join(data, 'projects.json');
     const text = readFileSync(path, 'utf8');
@@ -190,14 +192,11 @@ it.each([
   ['serve', '--min-free', 'refuse views below this much free disk'],
   ['report', '--from', 'yesterday (variable: VIEWLOG_FROM_DAY)'],
   ['doctor', '--project', 'which is stored (variable: none)'],
-])(
-  "the help of %s describes %s in that command's words, and names its variable",
-  async (command, _, words) => {
-    expect((await run(['help', command])).stdout.replaceAll(/\s+/g, ' ')).toContain(words);
-  },
-);
+])('viewlog help %s describes %s as that command uses it', async (command, _, words) => {
+  expect((await run(['help', command])).stdout.replaceAll(/\s+/g, ' ')).toContain(words);
+});
 
-it('the version names the commit that it was built from', async () => {
+it('viewlog -v prints the version and, if built in a checkout, the commit', async () => {
   const version = (await run(['-v'])).stdout;
   expect(version).toMatch(/^viewlog \d+\.\d+\.\d+( \([0-9a-f]{7,}(-dirty)?\))?\n$/);
   expect(version.includes('(')).toBe(existsSync(new URL('../.git', import.meta.url)));
@@ -210,7 +209,7 @@ it.each([
   'activate 1000001 --origin=https://user:secret@host/path',
   'replay nats://user:secret@host --to=http://user:secret@host/path',
   'example nats://user:secret@host',
-])('no message repeats a password from a misplaced address: viewlog %s', async (line) => {
+])('the error about "viewlog %s" hides the password', async (line) => {
   const { code, stdout, stderr } = await run(line.split(' '));
   expect([code, stdout, stderr]).toStrictEqual([
     64,

@@ -19,7 +19,7 @@ function npm(...args: string[]): string {
 }
 
 it(
-  'the package contains only these files, and puts viewlog on the PATH',
+  'the package contains only the intended files and puts viewlog on the PATH',
   { timeout: 120_000 },
   () => {
     const dir = tempDir();
@@ -51,7 +51,7 @@ it(
   },
 );
 
-it("release-notes prints the notes of the package's version, and refuses another version", () => {
+it("release-notes prints the notes of the package's version and refuses another version", () => {
   const notes = (version: string) =>
     spawnSync(join(ROOT, '.ci/release-notes'), [version], { encoding: 'utf8' });
   const { status, stdout } = notes(VERSION);

@@ -26,7 +26,7 @@ async function query(sql: string): Promise<unknown[][]> {
   return (await connection.runAndReadAll(sql)).getRowsJson();
 }
 
-it.skipIf(!isHere(DUCKDB))('DuckDB reads the files, with the types of the fields', async () => {
+it.skipIf(!isHere(DUCKDB))('DuckDB reads the files with the types of the fields', async () => {
   const { data, lines } = await storedViews();
   const files = `read_ndjson('${data}/views-*.ndjson', union_by_name = true, ignore_errors = true)`;
   const types = await query(`SELECT column_name, column_type FROM (DESCRIBE FROM ${files})`);
@@ -72,7 +72,7 @@ function commandsOf(pattern: RegExp, files: string): string[] {
 }
 
 it.skipIf(!isHere(DUCKDB) || !isHere('/usr/bin/jq'))(
-  "the manual's commands skip a fragment",
+  "the manual's commands for jq and DuckDB skip a fragment",
   async () => {
     const { lines } = await storedViews();
     const file = join(tempDir(), 'views-2026-01-31.ndjson');

@@ -34,7 +34,7 @@ describe("the README's first view", () => {
     expect(sameTime.replace(id, storedId)).toBe(line!.trimEnd());
   });
 
-  it('is refused without its slash, as the README says', async () => {
+  it('is refused if its url lacks the slash, as the README says', async () => {
     const viewlog = await startViewlog();
     const refused = await viewlog.post(body.replace('"/home"', '"home"'));
     expect(await refused.text()).toBe(refusal!.trimEnd());
@@ -47,7 +47,7 @@ describe("the README's first view", () => {
   });
 });
 
-it("the site that the README's commands activate can send views, and no other site can", async () => {
+it("after the README's commands, only the site that they name can send views", async () => {
   const { text = '' } = blocksOf(README).find((block) => block.text.includes(' snippet ')) ?? {};
   const commands = text.replace('npm start\n', '');
   const HOME = tempDir();

@@ -34,7 +34,7 @@ function usageError(args: string[], env: Env = {}): string {
 }
 
 describe('settings', () => {
-  it('have these defaults', () => {
+  it('have the expected defaults', () => {
     const set = Object.entries(readOf(ALL, [])).filter(([, value]) => value !== undefined);
     expect(Object.fromEntries(set)).toStrictEqual({
       host: '127.0.0.1',
@@ -63,7 +63,7 @@ describe('settings', () => {
     });
   });
 
-  it('are read from the environment, and options win', () => {
+  it('are read from the environment unless options set them', () => {
     const env = { VIEWLOG_PORT: '1', VIEWLOG_MAX_VIEW: '2KiB', VIEWLOG_KEEP_REFUSED_DAYS: '3' };
     expect(read([], env)).toMatchObject({ port: 1, 'max-view': 2048, 'keep-refused-days': 3 });
     expect(read(['--port', '4'], env).port).toBe(4);
@@ -87,7 +87,7 @@ describe('settings', () => {
     expect(doctor.options).not.toContain('project');
   });
 
-  it('take several values from a repeated flag, or from one variable', () => {
+  it('take several values from a repeated flag or from one variable', () => {
     const env = { VIEWLOG_ORIGIN: ' https://a.com  https://b.com', VIEWLOG_NAME: 'My site' };
     const origin = ['https://a.com', 'https://b.com'];
     expect(read([], env)).toMatchObject({ origin, name: 'My site' });
@@ -95,7 +95,7 @@ describe('settings', () => {
     expect(read(flags, env)).toMatchObject({ origin: ['c', 'd'], port: 2 });
   });
 
-  it('read a flag as the command means it', () => {
+  it('read a flag as its command means it', () => {
     const archive = readOf(['archive-from'], ['--from', 'nats://a']);
     expect(archive['archive-from']).toMatchObject({ servers: expect.anything() });
     expect(readOf(['from-day'], ['--from=2026-01-01'])['from-day']).toBe('2026-01-01');
@@ -109,7 +109,7 @@ describe('settings', () => {
     [['--min-free', '1 MiB'], 'min-free', 1024 * 1024],
     [['--data=/d/'], 'projects', '/d/projects.json'],
     [['--data=/d', '--projects=p.json'], 'projects', 'p.json'],
-  ] as const)('accept %s', (args, name, value) => {
+  ] as const)('accept %j', (args, name, value) => {
     expect(read([...args])[name]).toStrictEqual(value);
   });
 
@@ -162,7 +162,7 @@ describe('settings', () => {
     expect(usageError([flag], { VIEWLOG_STORE: store })).toBe(message);
   });
 
-  it('must have a --max-queue that holds the largest view', () => {
+  it('require a --max-queue that holds the largest view', () => {
     expect(() => read(['--max-view', '1MiB', '--max-queue', '2MiB'])).not.toThrow();
     expect(() => read(['--max-view', '1MiB'], { VIEWLOG_MAX_QUEUE: '2097151B' })).toThrow(
       expect.objectContaining({
@@ -173,7 +173,7 @@ describe('settings', () => {
     );
   });
 
-  it('never show an address that may contain a password', () => {
+  it('hide an address that may contain a password in their errors', () => {
     const address = 'nats://user:s3cret@host:99999';
     const expected = 'must be the address of one or more NATS servers (nats:// or tls://)';
     const example = 'nats://host:4222,host2:4222';
@@ -232,7 +232,7 @@ describe('readArguments', () => {
 describe('variables that no command reads', () => {
   const warnings = (env: Env): string[] => strayVariables(Object.keys(env), (name) => env[name]);
 
-  it('get a warning with the nearest name', () => {
+  it('cause a warning with the nearest name', () => {
     const env = { VIEWLOG_MAXVIEW: '1', VIEWLOG_XYZ: '2', 'VIEWLOG_\u001b': '' };
     const list = `To list a command's options: ${helpCommand('COMMAND')}`;
     expect(warnings(env)).toStrictEqual([
@@ -242,7 +242,7 @@ describe('variables that no command reads', () => {
     ]);
   });
 
-  it("don't include the settings of other commands, or names of other programs", () => {
+  it("don't include settings of other commands or variables of other programs", () => {
     const names = [...ALL.flatMap((name) => envName(name) ?? []), 'VIEWLOG_STATUS_TOKEN'];
     expect(strayVariables([...names, 'VIEWLOGX', 'PATH'], () => 'x')).toStrictEqual([]);
   });

@@ -52,7 +52,7 @@ async function rsyslog(data: string) {
   return {
     /** Returns every line that rsyslog has shipped. */
     lines: () => (fs.existsSync(out) ? fs.readFileSync(out, 'utf8').split('\n').slice(0, -1) : []),
-    /** Stops rsyslog, and starts it again at its position. */
+    /** Stops rsyslog and starts it again at its position. */
     async restart() {
       await running.signal('SIGTERM');
       running = start();
@@ -79,7 +79,7 @@ async function postFor(viewlog: Viewlog, ms: number, ids: Set<string>): Promise<
 }
 
 describe.skipIf(!present)('rsyslog', () => {
-  it('ships every stored view once in spite of midnight, kill -9, a fragment, restarts and a removed day', async () => {
+  it('ships every stored view once despite midnight, kill -9, a fragment, restarts and a removed day', async () => {
     const data = dataDirectory();
     const days = ['2026-03-01', '2026-03-02', '2026-03-03'];
     const stored = new Set<string>();

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { readMessage } from '../../src/archive/archive-batch.ts';
 import { storedLines } from '../support/stored-lines.ts';
 
-it("the archive remembers an id without keeping the id's line in memory", () => {
+it('an archive remembers an id without keeping the line of the id in memory', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const heapBytes = (): number => {

@@ -15,7 +15,7 @@ import { linesOfDays, SimulatedStream } from '../support/stream.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { until } from '../support/viewlog.ts';
 
-// An archive reports each view that it lacks, and gives no false alarm.
+// An archive reports each view that it lacks and gives no false alarm.
 
 const [DAY, NEXT_DAY] = ['2026-03-01', '2026-03-02'];
 const LINES = linesOfDays([DAY, NEXT_DAY], 30);
@@ -40,8 +40,8 @@ async function restore(stream: SimulatedStream, dir: string, stop = new AbortCon
   return log.lines;
 }
 
-describe('an archive whose stream lacks messages', () => {
-  it('archives in its next run what a deposed leader lacked, and logs an error', async () => {
+describe('an archive of a stream that lacks messages', () => {
+  it('in its next run, archives the messages that a deposed leader lacked and logs an error', async () => {
     const { stream, dir } = scene();
     hide(stream, 11, 20);
     hide(stream, 31, 31);
@@ -68,7 +68,7 @@ describe('an archive whose stream lacks messages', () => {
     expect(await archiveAll(stream, dir)).toStrictEqual([]);
   });
 
-  it('notices in a later run that the servers have lost messages, even if a leader lacked the last message', async () => {
+  it('notices in a later run that the servers have lost messages, even if a leader lacked the last one', async () => {
     const { stream, dir } = scene();
     let isBehind = true;
     stream.omits = (isLast) => isLast && isBehind;
@@ -81,7 +81,7 @@ describe('an archive whose stream lacks messages', () => {
     expectArchived(dir, [...LINES, fresh]);
   });
 
-  it('archives what a deposed leader lacked once before the run ends, even if other messages have the same views', async () => {
+  it('before its run ends, archives each view that a deposed leader lacked exactly once', async () => {
     const { stream, dir } = scene([...LINES, LINES[14]!]);
     hide(stream, 11, 20);
     let questions = 0;
@@ -96,12 +96,12 @@ describe('an archive whose stream lacks messages', () => {
 
   it.each<[string, (stream: SimulatedStream) => void]>([
     [
-      'messages that were deleted before the archive read them',
+      'messages that were deleted before it read them',
       (stream) => [5, 7, 9].forEach((one) => stream.remove(one)),
     ],
     ['messages that expired', (stream) => stream.expire(25)],
     ['a purge', (stream) => stream.expire(61)],
-  ])('logs no error for %s, now or later', async (_, change) => {
+  ])('logs no error for %s, in this run or a later one', async (_, change) => {
     const { stream, dir } = scene(LINES.slice(0, 2));
     await archiveAll(stream, dir);
     stream.publish(LINES.slice(2));
@@ -117,7 +117,7 @@ describe('an archive whose stream lacks messages', () => {
     expect(await archiveAll(stream, dir)).toStrictEqual([]);
   });
 
-  it('archives what a deposed leader lacked even if another program removes the file meanwhile', async () => {
+  it('archives the messages that a deposed leader lacked even if another program removes the file meanwhile', async () => {
     const lines = storedLines(DAY, 30);
     const { stream, dir, file } = scene(lines);
     hide(stream, 11, 20);
@@ -150,7 +150,7 @@ describe('an archive whose stream lacks messages', () => {
 });
 
 describe('an archive of a stream that has an id twice', () => {
-  it('writes the view once, even if a crash left the view recorded as read but not written', async () => {
+  it('writes the view once, even after a crash between reading and writing it', async () => {
     const { stream, dir } = scene();
     await archiveAll(stream, dir);
     const record = recordIn(dir)!;
@@ -166,7 +166,7 @@ describe('an archive of a stream that has an id twice', () => {
     expect(archive.state().lines).toBe(1);
   });
 
-  it('recognises the id until a set number of other ids have arrived', () => {
+  it('recognises the id until a fixed number of other ids has arrived', () => {
     const recent = new RecentIds(3);
     for (const id of ['a', 'b', 'c', 'd']) expect(recent.add(id)).toBe(true);
     for (const id of ['b', 'c', 'd']) expect(recent.add(id)).toBe(false);
@@ -177,7 +177,7 @@ describe('an archive of a stream that has an id twice', () => {
   });
 });
 
-it('an archive ignores messages of other subjects, and reports no gap for them', async () => {
+it('an archive ignores messages of other subjects and reports no gap for them', async () => {
   const { stream, dir } = scene(LINES.slice(0, 20));
   stream.publish(LINES.slice(0, 5), 'refused.1');
   stream.publish(LINES.slice(20), 'views.2');
@@ -185,7 +185,7 @@ it('an archive ignores messages of other subjects, and reports no gap for them',
   expectArchived(dir, LINES);
 });
 
-describe('the archive', () => {
+describe('an archive', () => {
   it.each<[string, (file: string, size: number) => void]>([
     ['cut short', (file, size) => fs.truncateSync(file, size - 1)],
     ['emptied', (file) => fs.truncateSync(file)],
@@ -215,7 +215,7 @@ describe('the archive', () => {
     expect(fs.readFileSync(file)).toStrictEqual(restored);
   });
 
-  it('warns about a removed view file, unless the file was packed or is old, and restores its day', async () => {
+  it('warns about a removed view file unless it was packed or is old; a restore brings its day back', async () => {
     const { stream, dir, file } = scene();
     await archiveAll(stream, dir);
     fs.renameSync(file, `${file}.gz`);
@@ -236,7 +236,7 @@ describe('the archive', () => {
     expect(fs.existsSync(file)).toBe(false);
   });
 
-  it('reports a view file that was cut short, even if the first checks of the file fail and the stream was created again', async () => {
+  it('reports a view file that was cut short, even if the first checks fail and the stream was created again', async () => {
     const { stream, dir, file, size } = scene();
     await archiveAll(stream, dir);
     fs.truncateSync(file, size() - 1);

@@ -33,7 +33,7 @@ const isViewFile = (path: string): boolean => path.endsWith('.ndjson');
 const fileOf = (dir: string, day = DAYS[0]!): string => join(dir, `views-${day}.ndjson`);
 
 describe('an archive', () => {
-  it("writes each view to its day's file in the order of the stream, and continues from there", async () => {
+  it("writes each view to its day's file in the order of the stream and continues where it stopped", async () => {
     const dir = tempDir();
     const stream = streamOf(LINES.slice(0, 31));
     await archiveAll(stream, dir);
@@ -48,7 +48,7 @@ describe('an archive', () => {
     expect(files['views-2026-02-28.ndjson']).toBe(fs.statSync(fileOf(dir)).size);
   });
 
-  it("skips messages that aren't views, and logs them", async () => {
+  it("skips messages that aren't views and logs their positions", async () => {
     const dir = tempDir();
     const noDay = LINES[1]!.replace('2026-03-01', '2026-02-30');
     const junk = ['no view', LINES[0]!.slice(0, -1), noDay, LINES[2]!.replace(',"pn"', ',\n"pn"')];
@@ -61,7 +61,7 @@ describe('an archive', () => {
     expectArchived(dir, LINES);
   });
 
-  it('counts and logs messages that expired at its position, further on and at the end of the stream', async () => {
+  it('counts and logs messages that expired at its position, after it and at the end of the stream', async () => {
     const dir = tempDir();
     const stream = streamOf(LINES.slice(0, 10));
     await archiveAll(stream, dir);
@@ -78,7 +78,7 @@ describe('an archive', () => {
     expectArchived(dir, [...LINES.slice(0, 10), ...LINES.slice(15, 19), ...LINES.slice(20, 58)]);
   });
 
-  it("logs once that it can't read the stream, and once that it can read the stream again", async () => {
+  it("logs once that it can't read the stream and once that it can read the stream again", async () => {
     const stream = streamOf(LINES);
     let failures = 4;
     stream.answering = async () => {
@@ -153,17 +153,17 @@ describe("an archive whose record doesn't match the stream", () => {
     expectArchived(dir, [...LINES.slice(0, 59), ...FRESH]);
   });
 
-  it('first asks again, because servers that have just started may not know every message', async () => {
+  it('asks again first, because servers that have just started may not know every message', async () => {
     const dir = tempDir();
     const stream = streamOf(LINES);
     await archiveAll(stream, dir);
-    let looks = 0;
+    let questions = 0;
     stream.answering = async () => {
-      looks += 1;
-      stream.last = looks < 4 ? 3 : LINES.length;
+      questions += 1;
+      stream.last = questions < 4 ? 3 : LINES.length;
     };
     expect(await archiveAll(stream, dir)).toStrictEqual([]);
-    expect(looks).toBeGreaterThan(3);
+    expect(questions).toBeGreaterThan(3);
   });
 
   it('archives messages that the servers deliver only after the check', async () => {
@@ -187,7 +187,7 @@ describe("an archive whose record doesn't match the stream", () => {
 });
 
 describe('an archive', () => {
-  it("refuses a record that is cut off, has an unknown format, or can't be read", async () => {
+  it("refuses a record that is cut off, has an unknown format or can't be read", async () => {
     const dir = tempDir();
     const stream = streamOf(LINES);
     await archiveAll(stream, dir);
@@ -220,7 +220,7 @@ describe('an archive', () => {
   });
 });
 
-it('an archive on a full disk stops on a signal; the next start seals the fragment', async () => {
+it('an archive on a full disk stops on a signal, and the next start seals the fragment', async () => {
   const dir = tempDir();
   const stopping = new AbortController();
   const disk = new FaultyDisk();
@@ -251,7 +251,7 @@ it('an archive ends if a sync fails', async () => {
   await expect(running).rejects.toMatchObject({ exitCode: 74 });
 });
 
-it('the archive logs when its lag has doubled, and when it has caught up', () => {
+it('an archive logs when its lag has doubled and when it has caught up', () => {
   const log = memoryLog();
   const archiveLog = new ArchiveLog(log, 'VIEWS');
   const logged = (...lags: number[]): string[] => {

@@ -28,9 +28,9 @@ const read = (data: string, day: string): string =>
 const hasRecorded = (data: string, sequence: number) => () => recordIn(data)?.sequence === sequence;
 
 describe.skipIf(!canRunNats()).each([NODE, DENO, BUN].filter(isPresent))(
-  'archive on $name',
+  'archive on %s',
   (runtime) => {
-    it('turns a stream into view files, follows the stream, and continues where it stopped', async () => {
+    it('turns a stream into view files, follows the stream and continues where it stopped', async () => {
       const lines = linesOfDays(DAYS, 1000);
       const { nats, connection, url, data } = await streamOf(lines.slice(0, 2000));
       const archive = startArchive({ runtime, url, data });
@@ -56,7 +56,7 @@ describe.skipIf(!canRunNats()).each([NODE, DENO, BUN].filter(isPresent))(
 );
 
 describe.skipIf(!canRunNats())('an archive', () => {
-  it('refuses to start without a cluster or a stream, and names what is missing', async () => {
+  it('refuses to start without a cluster or a stream and names the missing one', async () => {
     const data = tempDir();
     expect(await run(['archive', '--status=off'], { data })).toMatchObject({
       code: 64,
@@ -121,7 +121,7 @@ describe.skipIf(!canRunNats())('an archive', () => {
 });
 
 // Servers that restart with an earlier copy of their directories. They lack messages that they had
-// delivered, and give the sequences of those messages to other messages.
+// delivered and give the sequences of those messages to other messages.
 
 const FIRST = storedLines('2026-02-28', 10);
 const LOST = storedLines('2026-03-01', 10);
@@ -152,7 +152,7 @@ async function scene(startServers = startNats) {
   return {
     url: nats.url,
     publish: (lines: readonly string[]) => publish(connection, lines),
-    /** Restores the first state, and publishes these lines before the archive reads again. */
+    /** Restores the first state and publishes these lines before the archive reads again. */
     goBack: async (lines: readonly string[], archive?: Archive): Promise<void> => {
       archive?.child.kill('SIGSTOP');
       await whileDown((dir, copy) => {
@@ -170,7 +170,7 @@ describe.skipIf(!canRunNats())('an archive of servers that have lost messages', 
   it.each([
     ['one server', startNats],
     ['a cluster of three', startNatsCluster],
-  ])('keeps the views that it has, and archives the new messages: %s', async (_, start) => {
+  ])('keeps the views that it has and archives the new messages of %s', async (_, start) => {
     const { url, publish, goBack } = await scene(start);
     const data = tempDir();
     const archive = startArchive({ url, data });

@@ -2,15 +2,15 @@ import { expect, it } from 'vitest';
 import { createLog } from '../../src/base/log.ts';
 
 it.each([
-  ['text with words', 'text', false, ['1 begun', '2 warning: odd', '2 error: "broken"']],
+  ['with words in text', 'text', false, ['1 begun', '2 warning: odd', '2 error: "broken"']],
   [
-    'text for the journal with words and priorities',
+    'with words and priorities in text for the journal',
     'text',
     true,
     ['1 <6>begun', '2 <4>warning: odd', '2 <3>error: "broken"'],
   ],
   [
-    'JSON with a field, even for the journal',
+    'with a field in JSON, even for the journal',
     'json',
     true,
     [
@@ -19,7 +19,7 @@ it.each([
       '2 {"time":"1970-01-01T00:00:00.000Z","level":"error","message":"\\"broken\\""}',
     ],
   ],
-] as const)('the log marks levels in %s', (_, format, isJournal, expected) => {
+] as const)('the log marks levels %s', (_, format, isJournal, expected) => {
   const lines: string[] = [];
   const writeLine = (fd: number, line: string): void => void lines.push(`${fd} ${line}`);
   const log = createLog(format, { writeLine, now: () => 0, isJournal: () => isJournal });

@@ -31,8 +31,8 @@ function inShell(line: string, args: readonly string[], runtime: Runtime, data =
 /** These commands represent all, because every command prints through the same code. */
 const COMMANDS = ['version', 'help serve', 'check --data .', `verify ${VIEWS} ${VIEWS}`];
 
-describe.each(RUNTIMES)('on $name', (runtime) => {
-  it("a command exits with 74 if its output can't be written, and ends at a closed pipe", async () => {
+describe.each(RUNTIMES)('on %s', (runtime) => {
+  it("a command exits with 74 if its output can't be written, and with 0 if its pipe is closed", async () => {
     const noSpace = /^error: Can't write to stdout: [^\n]*no space left[^\n]*\n$/i;
     for (const line of COMMANDS) {
       const full = await inShell('"$@" > /dev/full', line.split(' '), runtime);
@@ -42,7 +42,7 @@ describe.each(RUNTIMES)('on $name', (runtime) => {
     }
   });
 
-  it('a slow reader gets all the output', async () => {
+  it('a slow reader gets the whole output', async () => {
     const data = filled(2000);
     const args = ['report', '--data', '.', '--top', '1000'];
     const { stdout } = await inShell('"$@" | { sleep 1; cat; }', args, runtime, data);
@@ -63,7 +63,7 @@ describe.each(RUNTIMES)('on $name', (runtime) => {
     expect(await viewlog.signal('SIGTERM')).toMatchObject({ code: 0, signal: null });
   });
 
-  it("report exits with 73 if its page can't be created, and 74 if it can't be written", async () => {
+  it("report exits with 73 if its page can't be created, and with 74 if it can't be written", async () => {
     const page = (path: string) =>
       inShell('"$@"', ['report', '--data', '.', '--html', path], runtime);
     const cannot = /^error: Can't write "no\/where.html": [^\n]*\n$/;

@@ -10,7 +10,7 @@ import { dataDirectory, type Started, start, until } from '../support/viewlog.ts
 const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
 
 /** Starts a forwarder to a port; returns its own port and a check for whether it is in use. */
-async function startWay(port: number) {
+async function startForwarder(port: number) {
   let clients = 0;
   const server = createServer((client) => {
     clients += 1;
@@ -28,12 +28,12 @@ async function waitingForServer(runtime: Runtime) {
   const nats = await startNats();
   const server = nats.nodes[0]!;
   server.signal('SIGSTOP');
-  const way = await startWay(server.port);
+  const forwarder = await startForwarder(server.port);
   const data = dataDirectory();
-  const address = `nats://127.0.0.1:${way.port}`;
+  const address = `nats://127.0.0.1:${forwarder.port}`;
   const args = ['serve', '--port=0', '--status=127.0.0.1:0', '--store', address];
   const viewlog = start([...args, '--projects', `${data}/projects.json`], data, { runtime });
-  await until(() => way.isUsed() || hasEnded(viewlog));
+  await until(() => forwarder.isUsed() || hasEnded(viewlog));
   return { server, viewlog };
 }
 
@@ -41,7 +41,7 @@ const hasEnded = ({ child }: Started): boolean =>
   child.exitCode !== null || child.signalCode !== null;
 
 describe.skipIf(!canRunNats())('a service that is starting', () => {
-  it.each(RUNTIMES)('acts on SIGHUP and SIGUSR2 as soon as it can, on $name', async (runtime) => {
+  it.each(RUNTIMES)('acts on SIGHUP and SIGUSR2 as soon as it can, on %s', async (runtime) => {
     const { server, viewlog } = await waitingForServer(runtime);
     // Two signals of the same kind that arrive together count as one.
     for (const signal of ['SIGHUP', 'SIGUSR2', 'SIGHUP'] as const) await viewlog.deliver(signal);
@@ -54,11 +54,11 @@ describe.skipIf(!canRunNats())('a service that is starting', () => {
     expect(await viewlog.ended).toMatchObject({ code: 0 });
   });
 
-  it.each(RUNTIMES)('exits with 0 as soon as a signal stops it, on $name', async (runtime) => {
+  it.each(RUNTIMES)('exits with 0 as soon as a signal stops it, on %s', async (runtime) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const { viewlog } = await waitingForServer(runtime);
       viewlog.child.kill(signal);
-      // A start that isn't stopped waits 5 seconds for the servers, and then exits with 69.
+      // A start that isn't stopped waits 5 seconds for the servers and then exits with 69.
       expect(await viewlog.ended).toMatchObject({ code: 0, signal: null, stderr: '' });
     }
   });

@@ -29,7 +29,7 @@ it.each([
   ['--nats://user:secret@host', '…@host'],
   ['nats://host:4222', 'nats://host:4222'],
   ['serv\u0007', String.raw`serv\u0007`],
-])('a message quotes typed text without a password: %j', (typed, quoted) => {
+])('a message quotes %j as %j', (typed, quoted) => {
   expect(echo(typed)).toBe(quoted);
 });
 
@@ -47,7 +47,7 @@ it.each([
 it.each([
   ['a single letter', 'x'],
   ['a hundred letters', 'z'.repeat(100)],
-])('no name is near to %s', (_, word) => {
+])('no name is near %s', (_, word) => {
   expect(nearest(word, NAMES)).toBeUndefined();
 });
 
@@ -60,7 +60,7 @@ it('counts and sizes are written with their unit', () => {
   expect(rounded.join()).toBe('87 bytes,1.5 KiB,12 MiB');
 });
 
-it('the reason for a failed request says that a port speaks http, not https', async () => {
+it('the reason for a failed request says that the port speaks http, not https', async () => {
   const port = await listening(createServer());
   const error: unknown = await fetch(`https://127.0.0.1:${port}/`).catch((e: unknown) => e);
   expect(fetchFailure(error)).toBe('the server speaks http, not https');

@@ -1,4 +1,4 @@
-// Starts and stops a subject, and reads its CPU time and memory from /proc.
+// Starts and stops a subject and reads its CPU time and memory from /proc.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -15,7 +15,7 @@ process.on('exit', () => running?.kill('SIGKILL'));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
 
 /**
- * Starts a subject, and waits until it accepts connections.
+ * Starts a subject and waits until it accepts connections.
  * @param givenDir a directory to keep after the stop. By default, the subject gets a temporary
  *   directory.
  */

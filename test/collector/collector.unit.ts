@@ -74,8 +74,8 @@ describe('a refusal', () => {
   const longLine = viewOfSize(VIEW_MAX - 76);
   const smaller = 'Send a smaller view or ask the operator to raise --max-view.';
 
-  it('comes from the first check that fails, and says what to do', async () => {
-    // Each request also has the fault that a later check refuses.
+  it('comes from the first check that fails and says what to do', async () => {
+    // Each request also has an error that a later check would refuse.
     const sent: Sent[] = [
       { method: 'PUT', path: '/nowhere', headers: text, body: large },
       { method: 'HEAD', path: '' },
@@ -117,7 +117,7 @@ describe('a refusal', () => {
     ]);
   });
 
-  it('contains the size of the body, of the line or of the part that arrived, from which its remedy follows', async () => {
+  it('records the size of the body, of the line or of the part that arrived, which its remedy needs', async () => {
     for (const [sent, bytes] of [
       [{ headers: declared, body: large }, 20_000],
       [{ body: longLine }, VIEW_MAX + 1],
@@ -130,7 +130,7 @@ describe('a refusal', () => {
     }
   });
 
-  it("isn't the answer to a view of the largest accepted size, or to a view with a byte order mark", async () => {
+  it("isn't sent for a view of the largest accepted size or with a byte order mark", async () => {
     for (const body of [viewOfSize(VIEW_MAX - 77), `\ufeff${VIEW}`])
       expect((await send({ body })).status).toBe(201);
   });
@@ -140,7 +140,7 @@ describe('a refusal', () => {
     expect((await bodyOf('1000002')).replace('1000002', '9')).toBe(await bodyOf('9'));
   });
 
-  it('names the accepted methods and types, and when to try again', async () => {
+  it('names the accepted methods and types and the time of the next attempt', async () => {
     const get = await send({ method: 'GET' });
     expect([get.status, get.headers['Allow']]).toStrictEqual([405, 'POST, OPTIONS']);
     expect((await send({ headers: text })).headers['Accept-Post']).toBe('application/json');
@@ -187,7 +187,7 @@ it('the limit of views per minute counts only acceptable views, and its refusal 
   expect((await send()).status).toBe(201);
 });
 
-it('a collector answers any body with 201 or a refusal, and stores only the views that it accepts', async () => {
+it('a collector answers any body with 201 or a refusal and stores only the views that it accepts', async () => {
   const { send, stored } = newCollector();
   const anything = fc.oneof(
     fc.json({ stringUnit: 'binary' }),
@@ -221,7 +221,7 @@ it('a collector stores views that it refuses with 403 or 422, if they are object
   expect(kept).toHaveLength(2);
 });
 
-it("a collector doesn't store a refused replay again, and counts it separately", async () => {
+it("a collector counts a refused replay separately and doesn't store it again", async () => {
   const { send, stored, kept, refusals, refusedAgain } = newCollector();
   const headers = { ...JSON_TYPE, 'viewlog-replay': '1' };
   for (const body of [viewOf({ p: '9' }), '{"url":"x"}', '{']) await send({ body, headers });
@@ -250,7 +250,7 @@ it.each<[why: string, ViewStore['append']]>([
   ['the disk is full', async () => ({ unavailable: 'the disk is full' })],
   ['viewlog had an unexpected error; see its log', () => Promise.reject(new Error('x'))],
 ])(
-  'for the reason "%s", the answer is 503, which never claims that the view wasn\'t stored',
+  'an answer of 503 because "%s" never claims that the view wasn\'t stored',
   async (why, append) => {
     const { status, code, detail, headers } = await newCollector(append).problem({});
     expect([status, code, headers['Retry-After']]).toEqual([503, 'storage-unavailable', '5']);

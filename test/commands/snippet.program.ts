@@ -13,10 +13,10 @@ const snippet = (...args: string[]) => run(['snippet', ...args], { data: dataDir
 
 describe('the script', () => {
   it.each([
-    ['without an option', []],
+    ['without options', []],
     ['with --campaigns', ['--campaigns']],
   ])(
-    'is one ASCII element on one line, printed with the hash that a policy needs, %s',
+    'printed %s is one element on one line of ASCII, with its hash for a security policy',
     async (_, args) => {
       const { code, stdout, stderr } = await snippet('1000001', '--url', ADDRESS, ...args);
       expect(code).toBe(0);
@@ -30,7 +30,7 @@ describe('the script', () => {
     },
   );
 
-  it('has at most 2,000 bytes, even with the longest id; snippet refuses a longer address', async () => {
+  it('has at most 2,000 bytes even with the longest id, because snippet refuses longer addresses', async () => {
     const id = '9'.repeat(20);
     const long = (length: number): string => {
       const url = 'https://views.example.com:65535/';
@@ -73,7 +73,7 @@ it.each([
 });
 
 it.each(['views.example.com', 'ftp://a', 'https://u:p@a', 'https://a/?b', 'https://a b'])(
-  '--url %s is no address for views',
+  '"%s" isn\'t a valid --url',
   (text) => {
     expect(viewUrl.read(text)).toBeUndefined();
   },
@@ -87,7 +87,7 @@ it("snippet warns if pages on https can't send to the address", async () => {
   }
 });
 
-it('without --url, snippet uses the address of the running collector, otherwise that of the options', async () => {
+it('without --url, snippet uses the address of the running collector, or else that of the options', async () => {
   const { data, url } = await startViewlog();
   const running = await run(['snippet', '1000001', '--port', '1'], { data });
   expect(running.stdout).toMatch(new RegExp(`="1000001",.*fetch\\("${url}/view",`));
@@ -101,7 +101,7 @@ it.each([
   ['7', dataDirectory, "Project 7 isn't listed in FILE, so its views are refused; run"],
   ['ID', tempDir, `Can't read projects file "FILE": it doesn't exist; create it`],
 ])(
-  'for project %s, snippet prints the script and a warning',
+  'snippet prints the script and a warning for project %s',
   async (project, newDirectory, warning) => {
     const data = newDirectory();
     const args = ['snippet', project === 'ID' ? '1' : project, '--url', ADDRESS];

@@ -868,7 +868,7 @@ function minified(contents: string, keepsCampaigns: boolean): string {
   return outputFiles[0]!.text.trim();
 }
 
-// PLANTED=. plants each fault of planted.txt in the script, and prints which people find it.
+// PLANTED=. plants each fault of planted.txt in the script and prints which people find it.
 it.runIf(process.env['PLANTED'])(
   'some person finds each planted fault of the script',
   { timeout: 900_000 },

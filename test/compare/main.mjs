@@ -13,7 +13,7 @@ import { sendViews } from './send.mjs';
 import { SUBJECTS } from './subjects.mjs';
 
 const LOAD = { views: Number(process.env.COMPARE_VIEWS ?? 5000), perSecond: 1000 };
-/** 40% of what the views need. */
+/** 40% of the space that the views need. */
 const SMALL_DISK_BYTES = 200 * LOAD.views;
 /** The time for programs to write buffers and to retry writes. */
 const SETTLE_MS = 15_000;
@@ -47,7 +47,7 @@ async function restart(subject, dir) {
   await server.stop();
 }
 
-/** Each fault gets a subject, and returns the acknowledged views and the directory to look into. */
+/** Each fault gets a subject and returns the acknowledged views and the directory to look into. */
 const FAULTS = {
   async 'kill -9'(subject) {
     const dir = newDirectory();

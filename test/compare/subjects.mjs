@@ -20,7 +20,7 @@ const fluentBit = (name, isInFiles) => ({
   },
 });
 
-/** The configuration is from Vector's manual, and hasn't been tried yet. */
+/** The configuration is from Vector's manual and hasn't been tried yet. */
 const vector = (name, isAcknowledged) => ({
   name: `Vector, ${name}`,
   variable: 'VECTOR',

@@ -33,7 +33,7 @@ it('readBlocks returns whole lines, wherever a block ends', async () => {
   expect((await read('\n\n')).lines).toStrictEqual(['', '']);
 });
 
-it('readBlocks refuses an endless line, and never holds it in memory', async () => {
+it('readBlocks refuses an endless line and never holds it in memory', async () => {
   await expect(read(Buffer.alloc(READ_LINE_BYTES_MAX + 100_000))).rejects.toMatchObject({
     exitCode: 65,
     message: expect.stringContaining('has a line longer than 4 MiB'),

@@ -9,7 +9,7 @@ import { dataDirectory, run, start, startViewlog, type Viewlog } from '../suppor
 // Collectors that share a data directory: the behaviour that depends on the runtime.
 
 test.each([NODE, DENO, BUN].filter(isPresent))(
-  'one collector holds a data directory until it is killed, on $name',
+  'one collector holds a data directory until it is killed, on %s',
   async (runtime) => {
     const data = dataDirectory();
     const expectRefused = async (why: string): Promise<void> => {
@@ -34,7 +34,7 @@ test.each([NODE, DENO, BUN].filter(isPresent))(
   },
 );
 
-test('on Deno, viewlog names the flag that it lacks for the data directory', async () => {
+test('on Deno, viewlog names the permission that it lacks for the data directory', async () => {
   const allowed = dataDirectory();
   const other = ['--data', join(tempDir(), 'data'), '--projects', join(allowed, 'projects.json')];
   const { ended } = start(['serve', '--port=0', '--status=off', ...other], allowed, {

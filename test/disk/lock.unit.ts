@@ -30,7 +30,7 @@ async function listenAt(path: string, serve: (connection: net.Socket) => void): 
 }
 
 describe('a lock', () => {
-  test('is refused to a second process, which learns who holds it', async () => {
+  test('is refused to a second process, which learns which process holds it', async () => {
     const dir = tempDir();
     const lock = await locked(dir);
     const since = String.raw`running since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`;
@@ -49,7 +49,7 @@ describe('a lock', () => {
     });
   });
 
-  test('stores the start for the doctor, even if the lock is released immediately', async () => {
+  test('records the start for the doctor even if it is released immediately', async () => {
     const dir = tempDir();
     const address = 'http://127.0.0.1:8080';
     const lock = await acquireLock(dir);
@@ -58,7 +58,7 @@ describe('a lock', () => {
     expect(fs.readFileSync(lastStartIn(dir), 'utf8')).toContain(address);
   });
 
-  test('is free as soon as it is released, even if a client stays connected; its file stays', async () => {
+  test('is free as soon as it is released even if a client stays connected; its file stays', async () => {
     const dir = tempDir();
     for (let i = 0; i < 2; i++) {
       const lock = await acquireLock(dir);
@@ -71,14 +71,14 @@ describe('a lock', () => {
     }
   });
 
-  test('replaces a file on which no process listens, whatever pid it has', async () => {
+  test('replaces a file on which no process listens, whatever pid the file names', async () => {
     const dir = tempDir();
     fs.writeFileSync(join(dir, LOCK), `{"pid":${process.ppid},"sinceMs":0}`);
     await locked(dir);
     expect(await askHolder(dir)).toMatchObject({ pid: process.pid });
   });
 
-  test('of a replay keeps out other replays, but not a collector', async () => {
+  test('of a replay keeps out other replays but not a collector', async () => {
     const dir = tempDir();
     const options = { name: 'viewlog.replay.lock' } as const;
     await locked(dir);
@@ -100,7 +100,7 @@ describe('a lock', () => {
     expect(await asked).toBe('unresponsive');
   });
 
-  test('creates the directory, or names what prevents it', async () => {
+  test('creates the directory or says what prevents that', async () => {
     const dir = join(tempDir(), 'data');
     fs.mkdirSync(join(dir, LOCK, LOCK), { recursive: true });
     await locked(join(dir, 'new'));
@@ -111,7 +111,7 @@ describe('a lock', () => {
     await expectRefused(join(dir, 'file'), /^Can't open ".*file" .*EEXIST.*; move that file away/);
   });
 
-  test('is refused if its path is too long for a socket, unless the path relative to the working directory is short', async () => {
+  test('is refused if its path is too long for a socket even relative to the working directory', async () => {
     const dir = join(tempDir(), 'd'.repeat(80), 'e'.repeat(60));
     fs.mkdirSync(dir, { recursive: true });
     await expectRefused(dir, 'start viewlog in that directory or choose a shorter path');
@@ -134,7 +134,7 @@ function gate() {
 }
 
 /**
- * Starts a process that pauses at a step until `goOn` is called, and then writes while it holds the
+ * Starts a process that pauses at a step until `goOn` is called and then writes while it holds the
  * lock.
  */
 function starter(dir: string, name: string, stopAt: Step | 'held', written: string[]) {
@@ -170,7 +170,7 @@ test('a lock is released even if a file has replaced its directory', async () =>
   await lock.release();
 });
 
-test('exactly one of two processes that start together, each paused at any step, holds the lock and writes', async () => {
+test('if two processes start together and pause at any step, exactly one holds the lock and writes', async () => {
   const race = async (stopFirst: Step, stopSecond: Step | 'held'): Promise<void> => {
     const dir = tempDir();
     const written: string[] = [];
@@ -193,7 +193,7 @@ test('exactly one of two processes that start together, each paused at any step,
   await Promise.all(STEPS.flatMap((a) => [...STEPS, 'held' as const].map((b) => race(a, b))));
 });
 
-/** Acquires the lock, and records its log and its losses. */
+/** Acquires the lock and records its log and its losses. */
 async function holder() {
   const dir = join(tempDir(), 'data');
   const log = memoryLog();
@@ -202,8 +202,8 @@ async function holder() {
   return { dir, log, lost, lock, path: join(dir, LOCK) };
 }
 
-describe('a holder', () => {
-  test('restores its removed lock, even while another process starts', async () => {
+describe('the holder of a lock', () => {
+  test('restores the lock after its removal, even while another process starts', async () => {
     const { dir, log, lock, lost, path } = await holder();
     fs.writeFileSync(join(dir, 'views-2026-01-01.ndjson'), '');
     fs.rmSync(path);
@@ -219,7 +219,7 @@ describe('a holder', () => {
     expect([lock.isHeld(), lost]).toEqual([true, []]);
   });
 
-  test('loses the lock with exit code 73 if another process takes it', async () => {
+  test('loses the lock, with exit code 73, if another process takes it', async () => {
     const { lost, lock, path } = await holder();
     fs.rmSync(path);
     await listenAt(path, (connection) => connection.end('{"pid":4711,"sinceMs":0}\n'));

@@ -49,7 +49,7 @@ const views = (...days: number[]): string[] => days.map((day) => `views-${march(
 const refused = (...days: number[]): string[] => days.map((day) => `refused-${march(day)}.ndjson`);
 const record = (day: number): string => `${refused(day)[0]}.replayed`;
 
-it('retention removes one day of each kind per hour, with all files of that day, and logs each file', async () => {
+it('per hour, retention removes all files of one day of each kind and logs each file', async () => {
   const packed = [`${views(2)[0]}.gz`, `${refused(1)[0]}.gz`];
   const foreign = [`${views(1)[0]}.bak`, `${views(2)[0]}.replayed`, `old-${views(2)[0]}`];
   const own = [...views(1, 2, 3, 5), ...refused(1, 2, 5), record(1), record(5)];
@@ -77,7 +77,7 @@ it('retention removes one day of each kind per hour, with all files of that day,
   expect(left()).toStrictEqual(kept.sort());
 });
 
-it('files are overdue two hours after retention could begin to remove them', () => {
+it('files are overdue once retention has had two hours to remove them', () => {
   const names = [...views(1, 2, 5), `${views(1)[0]}.gz`, ...refused(1, 2, 3), record(2)];
   const overdueAt = (time: string, keepDays = { views: 2, refused: 2 }): readonly string[] =>
     overdueFiles(names, keepDays, Date.parse(`${time}:00Z`));
@@ -89,7 +89,7 @@ it('files are overdue two hours after retention could begin to remove them', () 
   expect(overdueAt('2027-01-01T00:00', { views: 0, refused: 0 })).toStrictEqual([]);
 });
 
-it('only regular files count as overdue', async () => {
+it('only regular files can be overdue', async () => {
   const dir = tempDir();
   fs.mkdirSync(join(dir, views(4)[0]!));
   fs.symlinkSync('elsewhere', join(dir, views(1)[0]!));

@@ -31,7 +31,7 @@ describe.skipIf(!isRoot)('root in the directory of a service', () => {
   afterAll(() => void process.umask(umask));
 
   test.each([NODE, DENO, BUN].filter(isPresent))(
-    'activates projects, but serves, archives and replays nothing, on $name',
+    'activates projects, but serves, archives and replays nothing, on %s',
     async (runtime) => {
       const data = serviceDirectory();
       const env = { HOME: data };
@@ -64,7 +64,7 @@ describe.skipIf(!isRoot)('root in the directory of a service', () => {
     },
   );
 
-  test('learns which user to run viewlog as, by name if the user has one', () => {
+  test('learns the name of the user to run viewlog as, or the id of a user without a name', () => {
     expect([userName(0), userName(4711)]).toEqual(['root', '#4711']);
   });
 

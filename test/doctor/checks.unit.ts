@@ -189,7 +189,7 @@ const proxied = (change: Partial<ProxyReplies>): Partial<Facts> => ({
   },
 });
 
-/** Returns the findings about a correct installation whose facts differ in these. */
+/** Returns the findings about an installation that is correct except for these facts. */
 const examined = (facts: Partial<Facts>) =>
   examine({
     nowMs: NOON,
@@ -225,7 +225,7 @@ const problemLines = (facts: Partial<Facts>): string[] =>
       `${state} ${check}: ${what} ${fix}`.replaceAll(/\n */g, ' ').trimEnd(),
     );
 
-it('the doctor reports no fault if nothing is wrong', () => {
+it('the doctor reports no problem if nothing is wrong', () => {
   const checks = examined(proxied({})).map(({ check, state }) => `${state} ${check}`);
   expect(checks.join(', ')).toBe(
     'ok projects file, ok data directory, ok free space, ok collector, ok health, ok refusals, ok url, ok cors, ok size, ok write and sync, ok clock, ok file system, ok user, ok runtime',
@@ -254,24 +254,24 @@ it.each<[what: string, Partial<Facts>]>([
   ['a disk that lasts for years', inside({ bytesPerDay: 1 })],
   // A synchronised clock is right, so the file was written while the clock was wrong.
   [
-    'a file of a later day beside a synchronised clock',
+    'a file of a later day if the clock is synchronised',
     { nowMs: Date.UTC(2026, 10, 20), isSynchronised: true },
   ],
-  ['root as its own user', { ownUid: 0 }],
-  ['an unknown user', { ownUid: undefined }],
+  ['a doctor that root runs', { ownUid: 0 }],
+  ['a doctor that an unknown user runs', { ownUid: undefined }],
   ['the oldest Node', { runtime: { name: 'Node', version: '20.19.0', platform: 'linux' } }],
   ['an old Bun', { runtime: { name: 'Bun', version: '1.0.0', platform: 'linux' } }],
   [
-    'large files of which retention leaves few',
+    'large files that retention soon removes',
     inside({ bytesPerDay: 1024 * MiB }, { 'keep-days': 1 }),
   ],
-  ['no complete day', inside({ bytesPerDay: undefined })],
+  ['less than a day of views', inside({ bytesPerDay: undefined })],
   ['slow syncs that --durability os avoids', inside({ writing: [99] }, { durability: 'os' })],
   ['a stream', cluster({})],
-  ['a stream that is still missing', cluster({ stream: undefined, clockMs: NaN })],
+  ["a stream that doesn't exist yet", cluster({ stream: undefined, clockMs: NaN })],
   ['a proxy that refuses GET', proxied({ get: answer(403) })],
   ['an overloaded collector', proxied({ get: problem('overloaded') })],
-])('the doctor reports no fault with %s', (_, facts) => {
+])('the doctor reports no problem with %s', (_, facts) => {
   expect(problemLines(facts)).toStrictEqual([]);
 });
 
@@ -604,13 +604,13 @@ it('the doctor calls nothing of a cluster correct that it has not seen', () => {
   ]);
 });
 
-it('the doctor names the fault of the projects file first, even among the refusals', () => {
+it('the doctor names the error in the projects file first, also among the refusals', () => {
   const [first, ...rest] = problemLines({ ...MISSING_COMMA, ...shown(sceneOf({}, 2)) });
   expect(first).toMatch(/^error projects file: \/data\/projects\.json:4:3: expected/);
   expect(rest[0]).toMatch(/^warning refusals: First correct the projects file: .*:4:3: expected/);
 });
 
-it('the doctor says that other faults prevent a start, beside the command that starts viewlog', () => {
+it('the doctor says beside the start command which errors to correct first', () => {
   const fixes = (facts: Partial<Facts>): string[] =>
     problemLines({ ...NOT_RUNNING, ...facts }).filter((one) => one.startsWith('warning collector'));
   const start = 'Start viewlog: /srv/viewlog serve --data /data';
@@ -631,7 +631,7 @@ it("the doctor tells the operator to start viewlog for a proxy only if viewlog d
   expect(fixOf({})).not.toContain('Start');
 });
 
-it('the doctor prints no start command if only root could start viewlog, and nobody has yet', () => {
+it('the doctor prints no start command if only root could start viewlog and nobody has yet', () => {
   const [directory, files] = [{ ...ROOTS, mode: 0o40750 }, [ROOTS]];
   const fixesFrom = (source: Facts['source']) =>
     examined({ ...NOT_RUNNING, ...inside({ directory, files }), source })
@@ -650,14 +650,14 @@ it("the doctor names the version of a running collector whose state it can't rea
   ]);
 });
 
-it("the doctor prints no start command, and calls no directory writable, if viewlog's account is unclear", () => {
+it("if viewlog's account is unclear, the doctor prints no start command and calls no directory writable", () => {
   const files = [VIEWS_FILE, { ...VIEWS_FILE, uid: 4713 }];
   const unclear = examined({ ...NOT_RUNNING, ...inside({ files }) });
   expect(unclear.map(({ check, fix = '' }) => `${check}: ${fix}`)).toContain('collector: ');
   expect(unclear.map(({ check }) => check)).not.toContain('data directory');
 });
 
-it('the doctor says that a large disk lasts for years, without a number of days', () => {
+it('the doctor says that a large disk lasts for years instead of a number of days', () => {
   const { what } = examined(inside({ bytesPerDay: 1 })).find(
     ({ check }) => check === 'free space',
   )!;
@@ -669,11 +669,11 @@ it('the doctor says that a large disk lasts for years, without a number of days'
 const named = Object.entries({ ...FINDINGS, ...CLUSTER_FINDINGS }).map(
   ([finding, facts]) => [clip(finding, 100).trimEnd(), finding, facts] as const,
 );
-it.each(named)('the doctor says only: %s', (_, finding, facts) => {
+it.each(named)('the only problem that the doctor reports is "%s"', (_, finding, facts) => {
   expect(problemLines(facts)).toStrictEqual([expect.stringContaining(finding)]);
 });
 
-it('the doctor reports a missing data directory, and a file in its place', async () => {
+it('the doctor reports a missing data directory and a file in its place', async () => {
   const dir = tempDir();
   writeFileSync(`${dir}/file`, '');
   expect(await probeDisk(`${dir}/none`, [], DEFAULTS, NOON)).toStrictEqual({});
@@ -701,7 +701,7 @@ it("the doctor prints no command that would create a missing data directory as r
   expect(problemLines({ projects: missing })[0]).toContain(create);
 });
 
-it('the doctor prints errors first, and warnings before the findings that are ok', () => {
+it('the doctor prints errors before warnings, and warnings before findings that are ok', () => {
   const found = examined({ ...MISSING_COMMA, askedData: '', disk: { fault: new Error('EIO') } });
   const states = found.map(({ state }) => state);
   expect(states.slice(0, 4)).toStrictEqual(['error', 'error', 'warning', 'ok']);
@@ -726,7 +726,7 @@ it('the doctor prints a command for a file elsewhere beside the command for the 
   expect(fixes.map((line) => /sudo (\S+)/.exec(line)?.[1])).toStrictEqual(['chgrp', 'chown']);
 });
 
-it('the doctor lists five projects with refusals, and then says how many more there are', () => {
+it('the doctor lists five projects with refusals and the number of the others', () => {
   const projects = Array.from({ length: 7 }, (_, i) => ({ id: String(i), active: false }));
   const scene = new Scene(projects);
   for (const { id } of projects) scene.refuse(1, { code: 'project-not-activated', project: id });

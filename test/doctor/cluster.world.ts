@@ -17,7 +17,7 @@ const examine = (url: string, ...args: string[]) => {
 };
 
 describe.skipIf(!canRunNats())('the doctor with a stream', () => {
-  it.each([NODE, DENO, BUN].filter(isPresent))('creates no stream, on $name', async (runtime) => {
+  it.each([NODE, DENO, BUN].filter(isPresent))('creates no stream, on %s', async (runtime) => {
     const nats = await startNats();
     const projects = `--projects=${fileOf('projects.json', JSON.stringify(PROJECTS))}`;
     const { code, line } = await doctor(undefined, ['--store', nats.url, projects], { runtime });
@@ -34,7 +34,7 @@ describe.skipIf(!canRunNats())('the doctor with a stream', () => {
     expect(await (await nats.manager()).streams.names().next()).toStrictEqual([]);
   });
 
-  it('asks for the stream of the running collector', async () => {
+  it('examines the stream of the running collector', async () => {
     const nats = await startNats();
     const viewlog = await startWatched({ args: ['--store', nats.url, '--nats-stream', 'MINE'] });
     expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
@@ -43,7 +43,7 @@ describe.skipIf(!canRunNats())('the doctor with a stream', () => {
     expect(line('stream'), out).toMatch(/^ok stream: Stream MINE has 1 message, /);
   });
 
-  it('reports what a start would refuse or warn about', async () => {
+  it('reports everything that a start would refuse or warn about', async () => {
     const nats = await startNatsCluster();
     await makeStream(nats, { num_replicas: 1, max_msg_size: 10_000, discard: 'old' });
     await makeStream(nats, { name: 'VIEWS_REFUSED', subjects: ['other.>'] });
@@ -62,7 +62,7 @@ describe.skipIf(!canRunNats())('the doctor with a stream', () => {
     expect((await nats.stream('VIEWS_REFUSED')).config.max_bytes).toBe(-1);
   });
 
-  it('names every permission that is missing, and no secret', async () => {
+  it('names every missing permission and no secret', async () => {
     const permissions = '{ publish: ["$JS.API.STREAM.INFO.VIEWS"], subscribe: "_INBOX.>" }';
     const nats = await startNats({
       config: `authorization { users: [ { user: u, password: s3cret, permissions: ${permissions} } ] }`,
@@ -80,7 +80,7 @@ describe.skipIf(!canRunNats())('the doctor with a stream', () => {
     expect(out).not.toContain('s3cret');
   });
 
-  it('warns about an old server, and reports a server that is down as an error', async () => {
+  it('warns about an old server and reports a server that is down as an error', async () => {
     const nats = await startNats({ program: DEBIAN_NATS });
     const old = await examine(nats.url);
     expect(old.outcome('cluster')).toMatch(/^0 warning cluster: .* Use nats-server 2\.10 or later/);

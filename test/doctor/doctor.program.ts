@@ -17,7 +17,7 @@ import { startViewlog } from '../support/viewlog.ts';
 // Tests `viewlog doctor` as an operator runs it.
 
 describe('the doctor without a collector', () => {
-  it('finds no fault in a correct directory, and changes nothing', async () => {
+  it('reports no error in a correct directory and changes nothing', async () => {
     const data = installation();
     const { code, line, lines } = await doctor(data);
     expect([code, namesIn(data)]).toStrictEqual([0, ['projects.json']]);
@@ -31,7 +31,7 @@ describe('the doctor without a collector', () => {
     expect(lines.at(-1)).toMatch(/^\d warnings?, \d+ ok$/);
   });
 
-  it('reports a missing or faulty projects file as an error, and uses nothing from it', async () => {
+  it('reports a missing or invalid projects file as an error and creates none', async () => {
     const data = installation(null);
     const { code, out } = await doctor(data, ['--json']);
     const { version, state, findings } = JSON.parse(out) as Record<string, object[]>;
@@ -49,7 +49,7 @@ describe('the doctor without a collector', () => {
   });
 });
 
-it('the doctor examines the projects file of a copied directory, not that of the original', async () => {
+it('the doctor examines the projects file in a copied directory, not the original file', async () => {
   const viewlog = await startViewlog({ data: installation() });
   await viewlog.signal('SIGTERM');
   const copy = join(tempDir(), 'copy');
@@ -67,7 +67,7 @@ it('the doctor examines the projects file of a copied directory, not that of the
 });
 
 describe('the doctor beside a running collector', () => {
-  it('asks the collector for its settings, which replace the options', async () => {
+  it("uses the collector's settings instead of its own options", async () => {
     const args = ['--min-free=1MiB', '--max-view=20KiB'];
     const viewlog = await startWatched({ data: installation(), args });
     const { url, statusUrl, statusPort, data, child } = viewlog;
@@ -103,7 +103,7 @@ describe('the doctor beside a running collector', () => {
     expect(line('settings')).not.toContain('--projects');
   });
 
-  it('reports no fault if the status page is off', async () => {
+  it('only warns that the status page is off', async () => {
     const viewlog = await startViewlog({ data: installation() });
     const { outcome } = await doctor(viewlog.data, ['--host=127.0.0.1', `--port=${viewlog.port}`]);
     expect(outcome('collector')).toMatch(/^0 ok collector: /);
@@ -112,7 +112,7 @@ describe('the doctor beside a running collector', () => {
     );
   });
 
-  it("reports a collector that doesn't answer as an error, and doesn't wait for the answer", async () => {
+  it('reports a collector that hangs as an error without waiting for it', async () => {
     const { data, child } = await startWatched({ data: installation() });
     child.kill('SIGSTOP');
     const { outcome } = await doctor(data);
@@ -130,7 +130,7 @@ describe('the doctor beside a running collector', () => {
     expect(line('health')).toContain(`at ${viewlog.statusUrl} (it writes to "${viewlog.data}"), `);
   });
 
-  it('sends the token to the collector, and to no other program', async () => {
+  it('sends the token only to the collector', async () => {
     const asked: (string | undefined)[] = [];
     const port = await listening(
       http.createServer(({ headers }, response) => {
@@ -192,7 +192,7 @@ it("the doctor reports a pipe or a directory in place of today's file", async ()
   }
 });
 
-it('the doctor reports a used port or an impossible address as an error, but not a free port', async () => {
+it('the doctor reports a port in use or an impossible address as an error, but not a free port', async () => {
   const server = net.createServer((socket) => socket.end('220 mail\r\n'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
@@ -210,13 +210,13 @@ it('the doctor reports a used port or an impossible address as an error, but not
   }
 });
 
-it("the doctor names a directory whose path is too long for a lock, and doesn't advise another user", async () => {
+it('the doctor advises a shorter path if the path of the directory is too long for a lock', async () => {
   const data = `${tempDir()}/${'d'.repeat(100)}`;
   expect((await doctor(data)).outcome()).toMatch(/^73 error: Can't lock ".*d": .* a shorter path$/);
 });
 
 describe('the doctor with --url', () => {
-  it('finds that the address leads to viewlog with one request, which viewlog counts for no project', async () => {
+  it('tests the address with one request, which viewlog counts for no project', async () => {
     const viewlog = await startWatched({ data: installation() });
     const { url, statusUrl, data } = viewlog;
     const { code, line } = await doctor(data, [...of(viewlog), '--url', url]);
@@ -253,7 +253,7 @@ describe('the doctor with --url', () => {
     );
   });
 
-  it('sends a view that, if refused, the status page counts for no project', async () => {
+  it("sends a view that the status page doesn't count if it is refused", async () => {
     const projects = [{ id: '1000001', active: false }];
     const viewlog = await startWatched({ data: installation({ projects }) });
     const probe = ['--url', viewlog.url, '--project'];
@@ -270,7 +270,7 @@ describe('the doctor with --url', () => {
     expect(viewlog.refusedLines()).toStrictEqual([]);
   });
 
-  it('sends one real view, and warns if a proxy cuts its body', async () => {
+  it('warns if a proxy cuts off the view that it sends', async () => {
     const viewlog = await startWatched({ data: installation() });
     const cut = async (request: http.IncomingMessage, response: http.ServerResponse) => {
       const { method, url, headers } = request;

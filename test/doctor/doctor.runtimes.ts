@@ -8,7 +8,7 @@ const PROXY = 'http://127.0.0.1:9';
 const PROXIES = { HTTP_PROXY: PROXY, http_proxy: PROXY, NODE_USE_ENV_PROXY: '1' };
 
 it.each([DENO, DENO_2_5, BUN, NODE_26].filter(isPresent))(
-  "on $name the doctor names the facts that it can't read, and asks viewlog without a proxy",
+  "on %s, the doctor names the facts that it can't read and ignores the proxy of the shell",
   async (runtime) => {
     const data = installation();
     const viewlog = await startWatched({ data });

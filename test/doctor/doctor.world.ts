@@ -22,7 +22,7 @@ describe.skipIf(!isRoot)('the doctor', () => {
     });
   };
 
-  it('names users, and only warns about access that another user lacks', async () => {
+  it('names users and only warns about access that another user lacks', async () => {
     const data = installation();
     fs.chmodSync(data, 0o755);
     const own = await doctorAs(SERVICE, data);
@@ -68,7 +68,7 @@ it.runIf(isRoot && !fs.existsSync(UNIT))(
 );
 
 it.skipIf(!isHere(NGINX))(
-  'the doctor names a proxy that limits bodies, and the setting of that limit',
+  'the doctor names a proxy that limits bodies and the setting of that limit',
   async () => {
     const viewlog = await startWatched({ data: installation() });
     const limit = 'client_max_body_size 1k;';

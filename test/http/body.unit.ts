@@ -13,7 +13,7 @@ const newBody = (bytesMax: number, budget = new MemoryBudget(1024 * 1024)) => {
   };
 };
 
-it('a body joins its pieces in order up to the limit, and charges at most twice its bytes', () => {
+it('a body joins its pieces in order up to the limit and charges at most twice its bytes', () => {
   const pieces = fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 40 });
   fc.assert(
     fc.property(pieces, fc.integer({ min: 1, max: 4_000 }), (all, bytesMax) => {
@@ -36,7 +36,7 @@ it('a body joins its pieces in order up to the limit, and charges at most twice 
   );
 });
 
-it('a body refuses more pieces than its limit', () => {
+it('a body refuses more pieces than the limit', () => {
   const { body } = newBody(16 * 1024);
   const one = Buffer.from('x');
   for (let i = 0; i < piecesMaxOf(16 * 1024); i++) expect(body.add(one)).toBeUndefined();

@@ -62,13 +62,13 @@ const EXCEPTIONS: readonly (readonly [runtime: RegExp, row: RegExp])[] = [
   [/Deno|Bun/, /^(a silent|half a head|an idle).*(time-out|is kept)/],
   // Deno's and Bun's servers close connections in a stop without announcing it in an answer.
   [/Deno|Bun/, /gets an answer in a stop that ends the connection/],
-  // The system passes a connection to Bun only once the client has sent something, and drops it
+  // The system passes a connection to Bun only once the client has sent something and drops it
   // without a notice.
   [/Bun/, /^a silent connection is closed at a stop/],
-  // Deno keeps a connection as long as a read of its body is pending, and can't cancel that read.
+  // Deno keeps a connection as long as a read of its body is pending and can't cancel that read.
   [/Deno/, /^half a (declared )?body.*is closed after its 408/],
   [/Deno/, /^a body refused before its first byte is closed/],
-  // Deno reads no more requests, and waits for the client without a limit.
+  // Deno reads no more requests and waits for the client without a limit.
   [/Deno/, /^unread answers are closed after their time-out/],
 ];
 
@@ -97,7 +97,7 @@ const PREFLIGHT =
   'OPTIONS /view HTTP/1.1\r\nHost: x\r\nAccess-Control-Request-Method: POST\r\n\r\n';
 
 /**
- * Opens a connection whose client reads no answer, and sends requests until the server reads no
+ * Opens a connection whose client reads no answer and sends requests until the server reads no
  * more. Bun closes the connection because it pipelines; Node closes it when its requests need more
  * than --max-queue.
  */
@@ -113,7 +113,7 @@ async function openUnread(port: number): Promise<Client> {
 
 const WAIT_MS = 25_000;
 
-/** Waits at most this long for a row's outcome, and returns whether it was reached. */
+/** Waits at most this long for a row's outcome and returns whether it was reached. */
 async function until(
   isSo: () => boolean | Promise<boolean>,
   waitMs: number = WAIT_MS,
@@ -182,7 +182,7 @@ class Scene {
 const all = (status: number, statuses: readonly number[], count: number): boolean =>
   statuses.length === count && statuses.every((one) => one === status);
 
-/** Returns whether the collector ended correctly, and logged only the lines of every start. */
+/** Returns whether the collector ended correctly and logged only the lines of every start. */
 const endsWell = ({ code, stderr }: { code: number | null; stderr: string }): boolean =>
   code === 0 && stderr.replace(/^warning: .*--min-free is off.*\n/m, '') === '';
 

@@ -18,8 +18,8 @@ const limited = (runtime: Runtime): Runtime => ({
   ],
 });
 
-describe.each([NODE, DENO, BUN].filter(isPresent))('viewlog on $name', (runtime) => {
-  it('accepts views again after file descriptors ran out', async () => {
+describe.each([NODE, DENO, BUN].filter(isPresent))('viewlog on %s', (runtime) => {
+  it('accepts views again after it ran out of file descriptors', async () => {
     const viewlog = await startViewlog({ runtime: limited(runtime) });
     /** Returns whether viewlog accepts a view on a new connection. */
     const accepted = async (): Promise<boolean> => {

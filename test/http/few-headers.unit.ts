@@ -56,11 +56,14 @@ it.each<[string, string[], version?: string]>([
   ['an Expect header', ['Host: a', 'Expect: 100-continue', 'Content-Length: 0']],
   ['an unknown Expect header', ['Host: a', 'Expect: the-unexpected']],
   ['a body in chunks', ['Host: a', 'Transfer-Encoding: chunked', '', '0']],
-])('FewHeaders reads as Node does: a request with %s', async (_, lines, version = 'HTTP/1.1') => {
-  const request = [`POST /view ${version}`, ...lines, '', ''].join('\r\n');
-  const few = await headersOf(request, FewHeaders);
-  const all = await headersOf(request, IncomingMessage);
-  expect(few.answer).toBe(all.answer);
-  const asked = Object.entries(all.headers ?? {}).filter(([name]) => ASKED.includes(name));
-  expect({ ...few.headers }).toStrictEqual(Object.fromEntries(asked));
-});
+])(
+  'FewHeaders and Node read the same from a request with %s',
+  async (_, lines, version = 'HTTP/1.1') => {
+    const request = [`POST /view ${version}`, ...lines, '', ''].join('\r\n');
+    const few = await headersOf(request, FewHeaders);
+    const all = await headersOf(request, IncomingMessage);
+    expect(few.answer).toBe(all.answer);
+    const asked = Object.entries(all.headers ?? {}).filter(([name]) => ASKED.includes(name));
+    expect({ ...few.headers }).toStrictEqual(Object.fromEntries(asked));
+  },
+);

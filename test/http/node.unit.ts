@@ -49,7 +49,7 @@ const nothing: Handler = () => ({ status: 204, headers: {}, body: null });
 const HEAD = 'GET / HTTP/1.1\r\nHost: x\r\n';
 const REQUEST = `${HEAD}\r\n`;
 
-it('the server closes the connection of a client that never reads its answer, and frees the memory', async () => {
+it('the server closes the connection of a client that never reads its answer and frees the memory', async () => {
   // More than the buffers of a socket hold.
   const body = 'x'.repeat(32 * 1024 * 1024);
   const { budget, port } = await listen(() => ({ status: 200, headers: {}, body }), {
@@ -68,7 +68,7 @@ it('the server closes the connection of a client that never reads its answer, an
   expect(read).toBeLessThan(body.length);
 });
 
-it('the server answers 100 requests on a keep-alive connection, and frees their memory', async () => {
+it('the server answers 100 requests on a keep-alive connection and frees their memory', async () => {
   const { budget, port } = await listen(nothing);
   const { answers } = await speak(port, { pieces: [post('{}').repeat(100)] }, 300);
   expect(answers).toHaveLength(100);
@@ -78,7 +78,7 @@ it('the server answers 100 requests on a keep-alive connection, and frees their 
 it.each([
   ['with its length', post('x'.repeat(100))],
   ['in chunks', `${post('', CHUNKED)}${chunk('x'.repeat(100))}0\r\n\r\n`],
-])('a full budget refuses a body sent %s, until there is memory again', async (_, request) => {
+])('while the memory budget is full, the server refuses a body sent %s', async (_, request) => {
   const waiting: (() => void)[] = [];
   const handler: Handler = async (exchange) => {
     const body = await exchange.read(1024);
@@ -99,7 +99,7 @@ it.each([
   await until(() => budget.bytes === 0);
 });
 
-it('the server starts 32 requests of a connection, and frees the memory of the others as soon as the client leaves', async () => {
+it('the server starts 32 requests of a connection and frees the memory of the others as soon as the client leaves', async () => {
   const started: ((answer: Answer) => void)[] = [];
   const handler: Handler = () => new Promise((resolve) => started.push(resolve));
   const { budget, port } = await listen(handler, { bytesMax: 1024 * 1024 });
@@ -128,7 +128,7 @@ it('the server frees the memory of a body whose client leaves before its end', a
   expect(read).toStrictEqual(['incomplete', 4]);
 });
 
-it('the server gives half a head less time than a connection that is silent or idle, or sends empty lines', async () => {
+it('the server gives half a head less time than a connection that is silent, is idle or sends empty lines', async () => {
   const limits = { headTimeoutMs: 500, idleTimeoutMs: 3_000 };
   const { port } = await listen(nothing, { limits });
   const closed: string[] = [];
@@ -148,7 +148,7 @@ it('the server gives half a head less time than a connection that is silent or i
   expect(idle.received()).toMatch(/^HTTP\/1.1 204 .*$/m);
 });
 
-it('the server answers the first request of a connection that was silent beyond the time for a head', async () => {
+it('the server answers the first request of a connection that was silent for longer than a head may take', async () => {
   const { port } = await listen(nothing, { limits: { headTimeoutMs: 200 } });
   const late = await open(port, 'late', '');
   const half = await open(port, 'half', HEAD);
@@ -161,7 +161,7 @@ it('the server answers the first request of a connection that was silent beyond 
   await late.ended;
 });
 
-it('the server closes the oldest unused connection beyond the limit, then the oldest idle one', async () => {
+it('beyond its limit of connections, the server closes the oldest unused one, or else the oldest idle one', async () => {
   const { port } = await listen((exchange) => (exchange.path === '/' ? nothing(exchange) : held), {
     limits: { connectionsMax: 3 },
   });
@@ -190,7 +190,7 @@ it('the server closes the oldest unused connection beyond the limit, then the ol
   expect(closed).toHaveLength(6);
 });
 
-it('the server answers a request that was on its way on an idle connection when the stop began', async () => {
+it('the server answers a request that was on its way on an idle connection when a stop began', async () => {
   const { port, listener } = await listen(nothing);
   const idle = await open(port, 'idle', REQUEST);
   await until(() => idle.received() !== '');
@@ -203,7 +203,7 @@ it('the server answers a request that was on its way on an idle connection when 
   ]);
 });
 
-it('the server answers the requests in flight at a stop, and closes the other connections long before its end', async () => {
+it('during a stop, the server answers the requests in flight after it has closed the other connections', async () => {
   let finish!: () => void;
   const finished = new Promise<void>((resolve) => (finish = resolve));
   const { port, listener } = await listen(async (exchange) => {

@@ -4,7 +4,7 @@ import { ENV, holdSocket, PASS, restartUnderLoad } from '../support/held-socket.
 import { BUN, DENO, isPresent } from '../support/runtimes.ts';
 import { dataDirectory, run, until } from '../support/viewlog.ts';
 
-it('viewlog refuses no connection and loses no answer in ten restarts under load', async () => {
+it('with a passed socket, ten restarts under load refuse no connection and lose no answer', async () => {
   await restartUnderLoad(async (port) => `http://127.0.0.1:${port}`);
 });
 
@@ -20,7 +20,7 @@ it('viewlog shows the address of the passed socket', async () => {
 it.each([
   { ...DENO, flags: ['--allow-env'] },
   { ...BUN, flags: [] },
-])('viewlog on $name refuses a passed socket, and says so', (runtime) => {
+])('viewlog on %s refuses to start with a passed socket', (runtime) => {
   if (!isPresent(runtime)) return;
   const data = dataDirectory();
   const [program, ...before] = runtime.command(data);

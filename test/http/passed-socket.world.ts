@@ -5,7 +5,7 @@ import { NGINX, nginx } from '../support/proxies.ts';
 import { isHere } from '../support/runtimes.ts';
 
 it.skipIf(!isHere(NGINX))(
-  'nginx answers none of thousands of views with 502 in ten restarts of viewlog',
+  'nginx answers none of thousands of views with 502 while viewlog restarts ten times',
   async () => {
     const views = await restartUnderLoad(async (port) => {
       const printed = await exampleOf('nginx', [`--port=${port}`]);

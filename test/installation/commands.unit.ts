@@ -22,7 +22,7 @@ it.each<[what: string, text: string | undefined, command: string | undefined]>([
     commands.activate(INSTALLATION, '7'),
   ],
   [
-    'quotes around what a shell would split or expand',
+    'quotes around text that a shell would split or expand',
     `/usr/bin/node '/srv/my view.mjs' activate 7 --data /data --origin 'https://*.example'`,
     commands.activate(of({ program: ['/usr/bin/node', '/srv/my view.mjs'] }), '7', {
       origin: 'https://*.example',
@@ -109,7 +109,7 @@ it.each<[what: string, text: string | undefined, command: string | undefined]>([
     ),
   ],
   [
-    'no serve if the address of the stream is a secret',
+    'no serve command if the address of the stream is a secret',
     undefined,
     commands.start(of({ data: undefined })),
   ],
@@ -155,12 +155,12 @@ it.each<[what: string, text: string | undefined, command: string | undefined]>([
     'sudo systemctl restart viewlog.service',
     commands.restart(of({ unit: 'viewlog.service' })),
   ],
-  ['no restart without a unit', undefined, commands.restart(INSTALLATION)],
+  ['no systemctl command without a unit', undefined, commands.restart(INSTALLATION)],
 ])('viewlog prints %s', (_, text, command) => {
   expect(command).toBe(text);
 });
 
-it('isService recognises a service by its shell or its missing entry, and a system account by its id', () => {
+it('isService recognises a service by its shell, its missing entry or an id of the system', () => {
   const users = [
     ['root', 'x', '0', '0', '', '/root', '/bin/sh'],
     ['system', 'x', '998', '997', '', '/', '/bin/sh'],
@@ -172,7 +172,7 @@ it('isService recognises a service by its shell or its missing entry, and a syst
   expect(services).toStrictEqual([998, 1002, 60_000, 23_456]);
 });
 
-it("viewlog names a directory that the account can't enter, instead of a command", () => {
+it("instead of a command, viewlog names a directory that the account can't enter", () => {
   const dir = tempDir();
   chmodSync(dir, 0o700);
   const program = ['/usr/bin/node', `${dir}/viewlog.mjs`];
@@ -181,7 +181,7 @@ it("viewlog names a directory that the account can't enter, instead of a command
   expect(commands.runAs(NAMELESS, { program }, 'x')).toStrictEqual({ words: why });
 });
 
-it("accessFix doesn't advise opening or moving a file of the data directory", () => {
+it("accessFix doesn't advise opening or moving a file in the data directory", () => {
   const dir = tempDir();
   chmodSync(dir, 0o700);
   const why = `#4711 can't enter "${dir}"`;
@@ -228,7 +228,7 @@ it.runIf(isRoot)('accessFix gives a directory back after root has copied several
   expect(fix(views)).toMatch(/chgrp \S+ \S+views-/);
 });
 
-it('runAs runs a command as the account, and keeps a variable that sudo would drop', () => {
+it('runAs runs a command as the account and keeps a variable that sudo would drop', () => {
   const printed = commands.runAs(SERVICE, { program: [] }, 'x', 'TOKEN');
   const command = 'sudo --preserve-env=TOKEN -u viewlog x';
   expect(printed).toStrictEqual({ words: 'as viewlog, with TOKEN set', command });

@@ -26,7 +26,7 @@ export interface Fault {
   readonly unfixed?: string;
 }
 
-/** A start that fails refuses no view, and has no page. */
+/** A start that fails refuses no view and has no page. */
 const NOT_RUNNING = "viewlog didn't run";
 const NONE_REFUSED = 'no view was refused';
 
@@ -66,7 +66,7 @@ async function paste(
   return ran;
 }
 
-/** Pastes a command that must succeed, and returns what it prints. */
+/** Pastes a command that must succeed and returns what it prints. */
 async function works(
   place: Place,
   command: string,
@@ -118,7 +118,7 @@ const GIVE_DIRECTORY = 'Give the directory to the account that should run viewlo
 const OWNED: Only = { account: ['service', 'person'], store: ['disk'] };
 const WATCHED: Only = { status: ['on', 'token'] };
 
-/** Sends views of an inactive project or of an unlisted id, and then activates the project. */
+/** Sends views of an inactive project or of an unlisted id and then activates the project. */
 const activated = (id: string, isListed: boolean) => async (place: Place) => {
   if (isListed) edit(place, '"name"', '"active": false, "name"');
   await place.starts();
@@ -158,7 +158,7 @@ async function accepted(place: Place, fields: object = {}, origin?: string): Pro
 
 const isFixed = (place: Place): Promise<string> => place.pageThatSays(/: fixed since/);
 
-/** Sends the refused views again with the page's command, and expects the page to say so. */
+/** Sends the refused views again with the page's command and expects the page to say so. */
 async function replayed(place: Place): Promise<void> {
   if (place.plan.store === 'stream') return;
   const said = await place.pageThatSays(/To send (?:it|them) again:/);
@@ -491,7 +491,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const said = await place.pageThatSays(/^Aurora: all 3 views .*began on/m);
       const add = commandBelow(said, /sites, add it/);
       if (place.plan.account === 'service' && place.plan.projects === 'inside') {
-        // Root takes the file, and lets viewlog read it: from now on, only root can edit it.
+        // Root takes the file and lets viewlog read it: from now on, only root can edit it.
         fs.chownSync(place.projects, 0, place.account.gid);
         fs.chmodSync(place.projects, 0o640);
         const now = async (): Promise<string> => commandBelow(await place.page(), /sites, add it/);

@@ -5,7 +5,7 @@ import { ARCHIVE_OPTIONS } from '../../src/run-archive.ts';
 import { chosenOptions, readArguments, SERVE_OPTIONS } from '../../src/settings.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-it('readAnnounced reads the answer of another process, and tolerates missing and invalid fields', () => {
+it('readAnnounced reads the answer of another process and tolerates missing and invalid fields', () => {
   const least = {
     role: 'collector',
     version: '',
@@ -55,7 +55,7 @@ it.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-it('chosenOptions keeps the options from flags and variables, but never a password', () => {
+it('chosenOptions keeps the options from flags and variables but never a password', () => {
   const chosenBy = (args: string[], env: Record<string, string> = {}) =>
     chosenOptions(readArguments(args).flags, SERVE_OPTIONS, (name) => env[name]);
   expect(

@@ -11,7 +11,7 @@ const JWT = 'eyJ0eXAiOiJKV1QiLCJhbGciOiJlZDI1NTE5LW5rZXkifQ.e30.AAAA';
 const fileOf = (seed: string): string => credentialsText(JWT, seed);
 const newSeed = (): string => Buffer.from(nkeys.createUser().getSeed()).toString();
 
-it("a login signs the server's nonce as the NATS client does, with the current file", () => {
+it("a login signs the server's nonce with the current file, as the NATS client does", () => {
   const path = join(tempDir(), 'viewlog.creds');
   let text = fileOf(newSeed());
   writeFileSync(path, text);

@@ -54,7 +54,7 @@ describe('the stream of views', () => {
     ['a limit on messages that discards old views', { discard: 'old', max_msgs: 1 }, 'max_msgs'],
     ['a maximum age', { max_age: 1 }, 'max_age'],
     ['a limit per project', { max_msgs_per_subject: 1 }, 'max_msgs_per_subject'],
-  ])('causes a warning about dropped views: %s', (_, change, limit) => {
+  ])('causes a warning about dropped views if it has %s', (_, change, limit) => {
     const warnings = configWarnings({ config: { ...CONFIG, ...change } }, NEEDS);
     expect(warnings).toStrictEqual([`Stream VIEWS drops its oldest views at a limit (${limit})`]);
   });
@@ -62,12 +62,12 @@ describe('the stream of views', () => {
   it.each<[what: string, change: object]>([
     ['it would discard views only at limits that it lacks', { discard: 'old' }],
     ['its limits refuse new views', { max_bytes: 100_000, max_msgs: 1 }],
-  ])('causes no warning about dropped views: %s', (_, change) => {
+  ])('causes no warning about dropped views if %s', (_, change) => {
     expect(configWarnings({ config: { ...CONFIG, ...change } }, NEEDS)).toStrictEqual([]);
   });
 
   const CLUSTER = { name: 'c' };
-  it.each<[what: string, object, object, object | undefined, RegExp | undefined]>([
+  const rows: [what: string, object, object, object | undefined, RegExp | undefined][] = [
     [
       'more replicas than --nats-replicas',
       {},
@@ -121,7 +121,11 @@ describe('the stream of views', () => {
       {},
       undefined,
     ],
-  ])('is compared with what views need: %s', (_, change, needs, cluster, text) => {
+  ];
+  const compared = rows.map(
+    (row) => [row[4] === undefined ? 'no warning' : 'a warning', ...row] as const,
+  );
+  it.each(compared)('causes %s with %s', (_, _what, change, needs, cluster, text) => {
     const info = { config: { ...CONFIG, ...change }, ...(cluster && { cluster }) } as StreamInfo;
     const [warning, ...others] = configWarnings(info, { ...NEEDS, ...needs });
     expect(others).toStrictEqual([]);
@@ -131,16 +135,16 @@ describe('the stream of views', () => {
     expect(limitFault(info.config, { ...NEEDS, ...needs })).toBe(isTooSmall ? warning : undefined);
   });
 
-  it.each<[what: string, object, object, boolean]>([
-    ['has space without limits', {}, { bytes: 1e9, messages: 1e9 }, true],
-    ['has space for a view in bytes', { max_bytes: 20_000 }, { bytes: 3_488, messages: 1 }, true],
-    ['lacks one byte for a view', { max_bytes: 20_000 }, { bytes: 3_489, messages: 1 }, false],
-    ['has space for a last message', { max_msgs: 3 }, { bytes: 1, messages: 2 }, true],
-    ['has all its messages', { max_msgs: 3 }, { bytes: 1, messages: 3 }, false],
-    ['discards old messages', { max_msgs: 3, discard: 'old' }, { bytes: 1, messages: 3 }, true],
-  ])('is judged by whether it can store the largest view: it %s', (_, change, state, hasRoom) => {
+  it.each<['has' | 'lacks', when: string, change: object, state: object]>([
+    ['has', 'without limits', {}, { bytes: 1e9, messages: 1e9 }],
+    ['has', 'with just enough bytes left', { max_bytes: 20_000 }, { bytes: 3_488, messages: 1 }],
+    ['lacks', 'with one byte too few', { max_bytes: 20_000 }, { bytes: 3_489, messages: 1 }],
+    ['has', 'with one message left', { max_msgs: 3 }, { bytes: 1, messages: 2 }],
+    ['lacks', 'with all its messages', { max_msgs: 3 }, { bytes: 1, messages: 3 }],
+    ['has', 'after old messages', { max_msgs: 3, discard: 'old' }, { bytes: 1, messages: 3 }],
+  ])('%s space for the largest view %s', (outcome, _, change, state) => {
     const info = { config: { ...CONFIG, ...change }, state } as unknown as StreamInfo;
-    expect(hasRoomFor(info, 16_384)).toBe(hasRoom);
+    expect(hasRoomFor(info, 16_384)).toBe(outcome === 'has');
   });
 });
 
@@ -148,7 +152,7 @@ const NO_QUORUM = 'the stream has no quorum';
 it.each<[what: string, object[] | undefined, lagging: string[], fault: string | undefined]>([
   ['no followers', undefined, [], undefined],
   ['two current followers', [{}, {}], [], undefined],
-  ["one of two followers that isn't current", [{}, { current: false }], ['c'], undefined],
+  ['one of two followers behind', [{}, { current: false }], ['c'], undefined],
   ['one of two followers offline', [{}, { offline: true }], ['c'], undefined],
   ['one of two followers silent for 6 s', [{}, { active: 6e9 }], ['c'], undefined],
   [
@@ -157,8 +161,8 @@ it.each<[what: string, object[] | undefined, lagging: string[], fault: string | 
     ['b', 'c'],
     NO_QUORUM,
   ],
-  ['its only follower offline', [{ offline: true }], ['b'], NO_QUORUM],
-])('the page names the servers that lag, and a lost quorum: %s', (_, followers, lagging, fault) => {
+  ['a single follower offline', [{ offline: true }], ['b'], NO_QUORUM],
+])('lagging servers and a lost quorum are found with %s', (_, followers, lagging, fault) => {
   const replicas = followers?.map((change, i) => {
     return { name: 'bc'[i]!, current: true, offline: false, active: 1e9, lag: 0, ...change };
   });

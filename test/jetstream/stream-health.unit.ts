@@ -111,7 +111,7 @@ it.each(named)('with %s, %s', (_, _outcome, reason, events) => {
   expect(needsProbe(state)).toBe(isProbed);
 });
 
-it("clients never see the names of a stream that isn't set up for views", () => {
+it("the reason for clients names nothing of a stream that isn't set up for views", () => {
   const state = next(initialHealth(0), down(1, 'unfit')[1], 1000);
   expect(refusalReason(state)).toBe(GONE);
   expect(publicReason(state)).toBe("the stream isn't set up for views");

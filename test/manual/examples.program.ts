@@ -24,7 +24,7 @@ function block(page: string, wanted: string, part = ''): string {
 const check = (program: string, ...args: string[]): string =>
   execFileSync(program, args, { encoding: 'utf8', stdio: 'pipe' });
 
-it("the manual's block for a Caddyfile is the block that viewlog prints", async () => {
+it('the blocks for Caddy in the manual are those that viewlog prints', async () => {
   const dense = (text: string): string => text.replace(/^\s+/gm, '');
   const printed = dense(await exampleOf('caddy'));
   expect(printed).toContain(dense(block('proxies', 'caddy', '# Views wait')));
@@ -32,7 +32,7 @@ it("the manual's block for a Caddyfile is the block that viewlog prints", async 
   expect(printed.replace(/^#.*\n/gm, '')).toContain(dense(own));
 });
 
-it.skipIf(!isHere('/usr/sbin/nginx'))('nginx accepts the blocks in the manual', async () => {
+it.skipIf(!isHere('/usr/sbin/nginx'))("nginx accepts the manual's blocks", async () => {
   const dir = tempDir();
   const files = `-keyout ${dir}/key.pem -out ${dir}/certificate.pem`;
   const request = `req -x509 -newkey rsa:2048 -nodes -subj /CN=www.example.com ${files}`;
@@ -57,7 +57,7 @@ it.skipIf(!isHere('/usr/sbin/nginx'))('nginx accepts the blocks in the manual', 
   check('/usr/sbin/nginx', ...`-t -q -p ${dir} -e stderr -c ${config}`.split(' '));
 });
 
-describe.skipIf(!canRunNats())('the configuration of a NATS server', () => {
+describe.skipIf(!canRunNats())("the manual's configuration of a NATS server", () => {
   // Debian's server is too old for `sync_interval`.
   const config = block('cluster', 'conf', 'sync_interval').replace(/^.*sync_interval.*\n/m, '');
 

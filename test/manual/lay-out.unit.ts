@@ -31,8 +31,12 @@ it.each([
     '    # [no](link) **bold**, in a line that is long',
   ],
   ['a table in columns', '| a | b |\n|---|---|\n| long | `x\\|y` |\n', '  a     b\n  long  `x|y`'],
-  ['a link to a page as a command', '[a](files.md#x) [b](#y)', 'a (`viewlog help files`) b'],
-  ['a link with its address', '[c](https://c.example)', 'c (https://c.example)'],
+  [
+    'a link to a page of the manual as a command',
+    '[a](files.md#x) [b](#y)',
+    'a (`viewlog help files`) b',
+  ],
+  ['a link to a website with its address', '[c](https://c.example)', 'c (https://c.example)'],
 ])('a terminal shows %s', (_, markdown, shown) => {
   expect(layOut(markdown, 30, true)).toBe(shown);
 });

@@ -28,12 +28,12 @@ const DOCUMENTS = ['README.md', '.github/CONTRIBUTING.md', ...PAGES].filter((pat
   existsSync(join(ROOT, path)),
 );
 
-describe('the pages', () => {
-  it('are the topics that `viewlog help` lists, each once', () => {
+describe('the documentation', () => {
+  it('has one page for each topic that `viewlog help` lists', () => {
     expect(PAGES.map((path) => basename(path, '.md'))).toStrictEqual([...TOPICS].sort());
   });
 
-  it.each(DOCUMENTS)('include %s, which links only to existing files and headings', (path) => {
+  it.each(DOCUMENTS)('has only links to existing files and headings in %s', (path) => {
     const links = withoutCode(read(path)).matchAll(/\]\((?!https?:)([^#)\s]*)(?:#([^)\s]+))?\)/g);
     const gone = Array.from(links).filter(([, file, anchor]) => {
       const target = file === '' ? path : join(dirname(path), file!);
@@ -43,7 +43,7 @@ describe('the pages', () => {
     expect(gone.map(([link]) => link)).toStrictEqual([]);
   });
 
-  it('name only existing commands and options, as do the examples in the help of commands', async () => {
+  it('names only existing commands and options, as do the examples in `viewlog help`', async () => {
     const names = await commandNames();
     const helps = await Promise.all(names.map(async (name) => (await run(['help', name])).stdout));
     for (const [i, help] of helps.entries()) {
@@ -67,7 +67,7 @@ describe('the pages', () => {
 });
 
 describe('the manual names', () => {
-  it('every refusal code in trouble and the API, and every exit code in trouble', () => {
+  it('every refusal code on the pages trouble and api, and every exit code on trouble', () => {
     const [trouble, api] = [read(`${MANUAL}/trouble.md`), read(`${MANUAL}/api.md`)];
     for (const code of Object.keys(REFUSALS)) {
       expect(trouble).toContain(`\`${code}\``);
@@ -78,7 +78,7 @@ describe('the manual names', () => {
     }
   });
 
-  it('every metric in the reference, and no other', async () => {
+  it('every metric, and no other, on the page reference', async () => {
     const [, section = ''] = read(`${MANUAL}/reference.md`).split('\n## Metrics\n');
     const [ofFiles = ''] = section.split('\nWith [`--store`]');
     const listed = ofFiles.matchAll(/`((?:viewlog|process)_\w+)/g);
@@ -91,7 +91,7 @@ describe('the manual names', () => {
     expect(names).toStrictEqual(expected);
   });
 
-  it('every command and its options in the reference', async () => {
+  it('every command with its options on the page reference', async () => {
     const [table = '', options = ''] = read(`${MANUAL}/reference.md`).split('\n## Configuration\n');
     const [ofServe = '', ofOthers = ''] = options.split('\n### Other commands\n');
     // A row without a command belongs to the row above.
@@ -128,7 +128,7 @@ async function commandNames(): Promise<string[]> {
 }
 
 describe('viewlog help', () => {
-  it('lists the topics by reader, and no topic has the name of a command', async () => {
+  it('lists the topics by reader, none with the name of a command', async () => {
     const { stdout } = await run(['help']);
     for (const [reader, topics] of Object.entries(READERS)) {
       expect(stdout).toContain(`\n${reader}\n  ${Object.keys(topics)[0]!} `);
@@ -139,7 +139,7 @@ describe('viewlog help', () => {
     expect(names.filter((name) => TOPICS.includes(name))).toStrictEqual([]);
   });
 
-  it.each(TOPICS)('prints %s whole, in 80 columns', async (topic) => {
+  it.each(TOPICS)('prints the whole page "%s" in 80 columns', async (topic) => {
     const { code, stdout, stderr } = await run(['help', topic]);
     expect([code, stderr]).toStrictEqual([0, '']);
     const page = read(`${MANUAL}/${topic}.md`);
@@ -240,7 +240,7 @@ describe('viewlog help', () => {
     ['apache', 'proxies', '## Other proxies'],
     ['windows', 'runtimes', '# Runtimes and platforms'],
     ['gzip', 'shipping', '## Compressing old days'],
-  ])('leads from %s to its section of %s: %s', async (word, topic, heading) => {
+  ])('finds "%s" on the page "%s", under "%s"', async (word, topic, heading) => {
     const { code, stdout } = await run(['help', word]);
     expect([code, stdout.split('\n')[0]]).toStrictEqual([0, heading]);
     expect(stdout).toContain(`The whole page: \`viewlog help ${topic}\``);
@@ -251,7 +251,7 @@ describe('viewlog help', () => {
     ['hostname', 'projects-file'],
     ['performance', 'speed'],
     ['not working', 'trouble'],
-  ])('leads from %s to the page %s', async (word, topic) => {
+  ])('finds "%s" on the page "%s"', async (word, topic) => {
     expect(await run(['help', word])).toStrictEqual(await run(['help', topic]));
   });
 
@@ -266,7 +266,7 @@ describe('viewlog help', () => {
     }
   });
 
-  it('prints the correct hash of the script that honours Global Privacy Control', () => {
+  it('shows the correct hash of the script that honours Global Privacy Control', () => {
     const page = read('src/manual/privacy.md');
     const [, script = ''] = /```html\n<script>(.*?)<\/script>/s.exec(page) ?? [];
     const hash = createHash('sha256').update(script).digest('base64');
@@ -276,7 +276,7 @@ describe('viewlog help', () => {
   it.each([
     ['truoble', 'Did you mean trouble?'],
     ['(?:', `To list all commands and pages: ${process.execPath} ${BUNDLE} help`],
-  ])("refuses %s, which isn't a word of the manual", async (word, hint) => {
+  ])('refuses the unknown word "%s"', async (word, hint) => {
     const { code, stderr } = await run(['help', word]);
     expect([code, stderr]).toStrictEqual([64, `error: No help on "${word}". ${hint}\n`]);
   });

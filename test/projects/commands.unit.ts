@@ -12,7 +12,7 @@ const isRoot = process.getuid?.() === 0;
 const COMMANDS = { activate, deactivate, check };
 
 /**
- * Creates a projects file with this text, and returns functions that run commands on it and read
+ * Creates a projects file with this text and returns functions that run commands on it and read
  * it.
  */
 async function file(text?: string) {
@@ -45,59 +45,59 @@ test('activate creates the file, its schema and its directory', async () => {
 });
 
 /**
- * Rows: what a command does, a file (⏎ is a line break), the command, the file after it, and what the
- * command prints about the project.
+ * Each row has a name, a file (⏎ is a line break), a command, the file after it, and the command's
+ * words about the project.
  */
 const EDITS = `
-adds a project with the spacing of the others
+activate adds a project with the spacing of the others
 { "projects":  [⏎{ "id":"1",   "name" :"a" }  ]⏎}
 activate 2 --origin https://*.b.com --origin https://b.com
 { "projects":  [⏎{ "id":"1",   "name" :"a" },⏎{ "id": "2",   "origins": ["https://*.b.com", "https://b.com"],   "active": true,   "maxViewsPerMinute": 6000 }  ]⏎}
 added to: active, https://*.b.com https://b.com, at most 6,000 views per minute
 
-activates an inactive project
+activate sets an inactive project to active
 {"projects":[{"id":"1","active":false,"name":"x"},{"id":"2","active":false}]}
 activate 2
 {"projects":[{"id":"1","active":false,"name":"x"},{"id":"2","active":true}]}
 activated in: active, any origin, no limit
 
-adds a name and the origins that aren't listed yet
+activate adds a name and the missing origins
 {"projects": [{"id": "1", "name": "a", "origins": ["https://a.com",  "https://b.com"]}]}
 activate 1 --origin HTTPS://A.com:443 --origin https://c.com --origin https://C.com --name b
 {"projects": [{"id": "1", "name": "b", "origins": ["https://a.com",  "https://b.com",  "https://c.com"]}]}
 changed in: active, https://a.com https://b.com https://c.com, no limit
 
-replaces the only origin
+activate replaces the only origin
 {"projects": [{"id": "1", "origins": ["https://b.com"]}]}
 activate 1 --remove-origin HTTPS://b.com:443 --origin https://c.com
 {"projects": [{"id": "1", "origins": ["https://c.com"]}]}
 changed in: active, https://c.com, no limit
 
-removes one of two origins
+activate removes one of two origins
 { "projects": [ { "origins": [⏎  "https://a.com",⏎  "https://b.com"⏎ ], "id": "1" } ] }
 activate 1 --remove-origin https://a.com
 { "projects": [ { "origins": [⏎  "https://b.com"⏎ ], "id": "1" } ] }
 changed in: active, https://b.com, no limit
 
-changes a limit, a contact and the operator
+activate sets a limit, a contact and the operator
 { "operator": "me@a.com", "projects": [ {"id": "1",   "maxViewsPerMinute": 60},⏎ {"id": "2"} ] }
 activate 1 --contact jo --max-views-per-minute 90 --operator you@a.com
 { "operator": "you@a.com", "projects": [ {"id": "1",   "maxViewsPerMinute": 90,   "contact": "jo"},⏎ {"id": "2"} ] }
 changed in: active, any origin, at most 90 views per minute
 
-that only spells values differently leaves the file as it is
+activate would only spell values differently
 {"projects":[{"id":"1","origins":["https:\\/\\/a.com"]}],"operator":"me@a.com"}
 activate 1 --origin https://a.com:443 --operator me@a.com
 {"projects":[{"id":"1","origins":["https:\\/\\/a.com"]}],"operator":"me@a.com"}
 unchanged in: active, https://a.com, no limit
 
-deactivates a project
+deactivate sets a project to inactive
 {"projects": [{"id": "1"}, {"id": "2", "active": true}]}
 deactivate 2
 {"projects": [{"id": "1"}, {"id": "2", "active": false}]}
 deactivated in: inactive, its views are refused
 
-that deactivates an inactive project leaves the file as it is
+deactivate finds the project inactive
 {"projects": [{"id": "2", "active": false}]}
 deactivate 2
 {"projects": [{"id": "2", "active": false}]}
@@ -108,7 +108,7 @@ test.each(
     .split('\n\n')
     .map((row) => row.trimStart().split(/(?<!\r)\n/)),
 )(
-  'an edit %s, and changes nothing else',
+  'every other byte of the file stays the same when %s',
   async (_, before = '', command = '', after = '', said = '') => {
     const { path, run, read } = await file(`\ufeff${before}`);
     const { ino, mtimeMs } = await fs.stat(path);
@@ -141,7 +141,7 @@ test.each([
   ["doesn't warn about 1000345, which is several typos away", '1000345', /^$/],
   // Sites often have consecutive ids.
   ["doesn't warn about a consecutive id", '1000002', /^$/],
-])('activate makes the change, and %s', async (_, args, warning) => {
+])('activate makes the change and %s', async (_, args, warning) => {
   const listed = '{"id":"1"},{"id":"2","active":false}';
   const { run, read } = await file(`{"projects":[${listed},{"id":"1000001"}]}`);
   const err = expect.stringMatching(warning);
@@ -149,7 +149,7 @@ test.each([
   expect(await read()).toContain(`"${args.split(' ')[0]}"`);
 });
 
-test('projects lists the projects, and escapes untrusted text', async () => {
+test('projects lists the projects and escapes untrusted text', async () => {
   const listed = [
     { id: '1000001', name: 'Ours\u001b[2J', origins: ['https://a.com', 'https://*.b.com'] },
     { id: '2', active: false, maxViewsPerMinute: 60, contact: 'jo@a.com' },
@@ -187,7 +187,7 @@ test.each([
   ['activate 1 --operator me', '--operator must be an e-mail address'],
   ['activate 1 --max-views-per-minute 0', 'must be a whole number from 1'],
   ['check x', 'check takes no arguments; unexpected argument "x"'],
-])('"%s" is refused, and changes nothing', async (line, why) => {
+])('"%s" is refused and changes nothing', async (line, why) => {
   const text = '{"projects": [{"id": "1", "origins": ["https://c.com"]}]}';
   const { run, read } = await file(text);
   const err = expect.stringMatching(why);
@@ -196,7 +196,7 @@ test.each([
   expect(await read()).toBe(text);
 });
 
-test("an error names a file that can't be read or written", async () => {
+test("the error about a file that can't be read or written names the file", async () => {
   const { directory, path, run } = await file('{"projects":[]}');
   await fs.symlink('elsewhere.json', `${directory}/link`);
   for (const [command, name, code, err] of [
@@ -211,7 +211,7 @@ test("an error names a file that can't be read or written", async () => {
   expect(await fs.readdir(directory)).toEqual(['link', 'projects.json']);
 });
 
-describe.runIf(isRoot)('another user', () => {
+describe.runIf(isRoot)('activate as another user', () => {
   const PERSON = 65_534;
   const AS_4711 = '#4711: sudo setpriv --reuid=4711 --regid=';
   afterEach(() => {
@@ -235,15 +235,15 @@ describe.runIf(isRoot)('another user', () => {
     ["can't write in root's directory", [4711, 4712], 0o644, 0o755, 'root: sudo ', 0],
     ['is in the group', [4711, PERSON], 0o660, 0o770, `${AS_4711}${PERSON} --clear-groups -- `],
     [
-      "can write, but can't give the file away",
+      "can write but can't give the file away",
       [4711, 4712],
       0o664,
       0o777,
       `${AS_4711}4712 --clear-groups -- `,
     ],
-    ["owns the file, but isn't in its group", [PERSON, 4712], 0o640, 0o770, 'root: sudo '],
+    ["owns the file but isn't in its group", [PERSON, 4712], 0o640, 0o770, 'root: sudo '],
   ])(
-    'who %s changes nothing, and gets the command that works',
+    'changes nothing and prints the command that works if the user %s',
     async (_, owner, mode, dirMode, who, directoryOwner = 4711) => {
       const { directory, path, run, read } = await file('{"projects":[]}');
       await fs.chown(path, ...owner);
@@ -273,7 +273,7 @@ describe.runIf(isRoot)('another user', () => {
     },
   );
 
-  test("can create the file in root's directory if every user can write there", async () => {
+  test("creates the file in root's directory if every user can write there", async () => {
     const { directory, path, run } = await file();
     await fs.chmod(directory, 0o777);
     process.setegid!(PERSON);
@@ -311,7 +311,7 @@ describe('an edit', () => {
     },
   );
 
-  test('keeps the mode, the owner, and symbolic links to files and directories', async () => {
+  test('keeps the mode, the owner and symbolic links to files and directories', async () => {
     const { directory, path, run } = await file();
     const target = `${directory}/..1/projects.json`;
     await fs.mkdir(`${directory}/..1`);
@@ -342,7 +342,7 @@ describe('an edit', () => {
     expect([await read(), await fs.readdir(directory)]).toEqual([saved, ['projects.json']]);
   });
 
-  test('is refused while a draft exists, even if the edit that wrote the draft was killed', async () => {
+  test('is refused while a draft exists, even one that a killed edit has left', async () => {
     const { path, run, read } = await file('{"projects":[]}');
     await fs.writeFile(`${path}.draft`, 'half');
     const err = expect.stringContaining(`"${path}.draft" exists`);

@@ -38,7 +38,7 @@ test('an edit of the projects file takes effect within 2 seconds', async () => {
   expect(logged).toEqual(['info: Projects file reloaded: 2 projects, 1 active']);
 });
 
-test('a faulty projects file changes nothing; viewlog logs each fault once, and shows it until it is fixed', async () => {
+test('viewlog ignores an invalid projects file, logs the error once and shows it until it is corrected', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const { path, save, projects, logged } = await followed();
@@ -65,7 +65,7 @@ test('a faulty projects file changes nothing; viewlog logs each fault once, and 
   ]);
 });
 
-test('a reload applies an edit immediately, and is logged even if nothing changed', async () => {
+test('a reload applies an edit immediately and is logged even if nothing changed', async () => {
   const { save, projects, reload, logged } = await followed();
   await save(listOf('1', '2'));
   await reload();
@@ -82,7 +82,7 @@ test('a reload applies an edit immediately, and is logged even if nothing change
   ]);
 });
 
-test('a changed limit refunds no spent views', async () => {
+test('a change of a limit refunds no spent views', async () => {
   const { save, projects, reload } = await followed(
     '{"projects":[{"id":"1","maxViewsPerMinute":2}]}',
   );
@@ -99,7 +99,7 @@ test('a changed limit refunds no spent views', async () => {
   }
 });
 
-test('viewlog reads a projects file again if a link to it was swapped, even if its size and time are the same', async () => {
+test('viewlog reads the projects file again if a link leads to another file, even of the same size and time', async () => {
   const directory = tempDir();
   const publish = async (version: string) => {
     await mkdir(`${directory}/${version}`);
@@ -117,7 +117,7 @@ test('viewlog reads a projects file again if a link to it was swapped, even if i
   expect(idsOf(projects)).toBe('2');
 });
 
-test('viewlog accepts a projects file of 4 MiB, but refuses one byte more', async () => {
+test('viewlog accepts a projects file of 4 MiB but refuses one byte more', async () => {
   expect(idsOf((await followed(listOf('1').padEnd(FILE_BYTES_MAX))).projects)).toBe('1');
   const message = expect.stringContaining('it is too large (4194305 bytes, over 4 MiB)');
   const larger = followed(listOf('1').padEnd(FILE_BYTES_MAX + 1));

@@ -28,7 +28,7 @@ a missing comma → {"a":1⏎"projects":[]} → 2:1: expected ","; found "projec
 a missing bracket → {"projects":[{"id":"1"} → 1:24: expected "]" or ","; found the end of the text
 a missing brace → {"projects":[] → 1:15: expected "}" or ","; found the end of the text
 one brace too many → {"projects":[]}} → 1:16: expected the end of the text; found }
-a comment of a line → // ours⏎{"projects":[] → 1:1: comments aren't allowed in JSON; found // ours
+a line comment → // ours⏎{"projects":[] → 1:1: comments aren't allowed in JSON; found // ours
 a comment without an end → /* never → 1:1: comments aren't allowed in JSON; found /* never
 a key in single quotes → {'projects':[]} → 1:2: expected a key in double quotes; found 'projects'
 a capital letter → {"a":True} → 1:6: expected text in double quotes, a number, true, false or null; found True
@@ -39,7 +39,7 @@ an unknown escape → {"a":"\q"} → 1:6: expected one of "\/bfnrtu after a back
 a tab inside text → {"a":"⇥"} → 1:6: expected no tab or other control character inside text; found "\u0009"
 `;
 
-describe("a file that isn't JSON", () => {
+describe("in a projects file that isn't JSON, viewlog locates", () => {
   test.each([
     ...rows(NOT_JSON),
     ['no text', '', 'p.json:1:1: expected a value; found the end of the text'],
@@ -48,11 +48,11 @@ describe("a file that isn't JSON", () => {
       '['.repeat(100_000),
       'p.json:1:501: expected at most 500 levels of brackets',
     ],
-  ])('has its first fault reported with its place: %s', (_, text, fault) => {
+  ])('%s', (_, text, fault) => {
     expect(faultsOf(text)).toEqual([fault]);
   });
 
-  test("has the first byte reported that isn't UTF-8", () => {
+  test("a byte that isn't UTF-8", () => {
     const bytes = Uint8Array.from([...new TextEncoder().encode('{\n"a":"é"\n,"b":"'), 0xe9, 0x0a]);
     expect(parseProjectsFile(bytes, 'p.json')).toEqual({
       faults: ['p.json:3:7: expected UTF-8; save the file as UTF-8'],
@@ -63,20 +63,20 @@ describe("a file that isn't JSON", () => {
 
 const LIST = 'projects must be a list of projects, such as [{ "id": "1000001" }]';
 const FAULTY = String.raw`
-a list of projects → [{"id":"1"}] → 1:1: the file must be an object with a list "projects"; found [{"id":"1"}]
-an empty list → [] → 1:1: the file must be an object with a list "projects"; found []
-a list as a project → {"projects":[[]]} → 1:14: projects[0] must be an object, such as { "id": "1000001" }; found []
-null in place of an object → null → 1:1: the file must be an object with a list "projects"; found null
+a list instead of an object → [{"id":"1"}] → 1:1: the file must be an object with a list "projects"; found [{"id":"1"}]
+an empty list instead of an object → [] → 1:1: the file must be an object with a list "projects"; found []
+a list instead of a project → {"projects":[[]]} → 1:14: projects[0] must be an object, such as { "id": "1000001" }; found []
+null instead of an object → null → 1:1: the file must be an object with a list "projects"; found null
 no list of projects → {} → 1:1: ${LIST.replace('must', 'is missing; it must')}
-a project in place of the list → {"projects":{"id":"1"}} → 1:13: ${LIST}; found {"id":"1"}
-an id in place of a project → {"projects":["1"]} → 1:14: projects[0] must be an object, such as { "id": "1000001" }; found "1"
+a project instead of the list → {"projects":{"id":"1"}} → 1:13: ${LIST}; found {"id":"1"}
+an id instead of a project → {"projects":["1"]} → 1:14: projects[0] must be an object, such as { "id": "1000001" }; found "1"
 a project without an id → {"projects":[{}]} → 1:14: projects[0].id is missing; it must be a string of 1 to 20 digits, such as "1000001"
 an id that two projects have → {"projects":[⏎{"id":"7"},⏎{"id":"07"},⏎{"id":"7"}]} → 4:7: projects[2].id must be unique; found "7", also the id of projects[0]
 a key twice in a project → {"projects":[{"id":"1",⏎"id":"2"}]} → 2:1: projects[0]: the key "id" occurs twice
 a key twice in the file → {"projects":[],"projects":[]} → 1:16: the key "projects" occurs twice
 an unknown key → {"projects":[{"id":"1","maxViewPerMinute":6}]} → 1:24: projects[0]: unknown key "maxViewPerMinute"; did you mean "maxViewsPerMinute"?
 a number as the address of the schema → {"$schema":1,"projects":[]} → 1:12: $schema must be a string; found 1
-an operator with a name → {"operator":"Jo <jo@x.com>","projects":[]} → 1:13: operator must be an e-mail address, such as "views@example.com"; found "Jo <jo@x.com>"
+a name beside the operator's address → {"operator":"Jo <jo@x.com>","projects":[]} → 1:13: operator must be an e-mail address, such as "views@example.com"; found "Jo <jo@x.com>"
 `;
 
 /** Fields of a project, each with values that aren't allowed. */
@@ -91,13 +91,13 @@ origins[0] → ["https://a.com/"] → must be scheme://host or scheme://host:por
 maxViewsPerMinute → 0 -1 1.5 9007199254740992 "6000" null → must be a whole number from 1, such as 6000
 `;
 
-describe('a file that is JSON', () => {
-  test.each(rows(FAULTY))('has its fault reported with its place: %s', (_, text, fault) => {
+describe('in a projects file that is JSON, viewlog locates', () => {
+  test.each(rows(FAULTY))('%s', (_, text, fault) => {
     expect(faultsOf(text)).toEqual([fault]);
   });
 
   test.each(rows(WRONG_VALUES))(
-    'has wrong values of %s reported: %s',
+    'each of these wrong values of %s: %s',
     (field, values, expected) => {
       const key = field.replace('[0]', '');
       for (const value of values.split(' ')) {
@@ -110,7 +110,7 @@ describe('a file that is JSON', () => {
     },
   );
 
-  test('has all its faults reported at once, in the order of the file', () => {
+  test('all errors, in the order of the file', () => {
     const text =
       '{"__proto__":{},\n"projects":[{"id":2,"active":1,"active":0,"colour":1},\n' +
       '{"id":"1","origins":["https://a.com","a","null"]},\n3]}';
@@ -132,13 +132,13 @@ describe('a file that is JSON', () => {
   test.each([
     [FAULTS_MAX, FAULTS_MAX, /: projects\[49\] must be an object/],
     [FAULTS_MAX + 2, FAULTS_MAX + 1, /^p\.json: and 2 more faults$/],
-  ])('with %i faults has %i lines reported', (count, lines, last) => {
+  ])('%i errors, in %i lines', (count, lines, last) => {
     const faults = faultsOf(`{"projects":[${Array(count).fill('1').join()}]}`);
     expect(faults).toHaveLength(lines);
     expect(faults.at(-1)).toMatch(last);
   });
 
-  test.each(['\n', '\r\n', '\r'])('has the lines reported that editors show: %j', (eol) => {
+  test.each(['\n', '\r\n', '\r'])('an error by line and column if lines end with %j', (eol) => {
     const text = ['{', '"projects":[', '  {"id":1}]', '}'].join(eol);
     expect(parseProjectsFile(Buffer.from(text), 'p.json')).toMatchObject({
       line: ['  {"id":', '1}]'],
@@ -147,13 +147,13 @@ describe('a file that is JSON', () => {
   });
 });
 
-describe('a file without faults', () => {
-  test("may begin with a byte order mark, which columns don't count", () => {
+describe('a valid projects file', () => {
+  test("may begin with a byte order mark, which the columns of errors don't count", () => {
     expect(faultsOf('\ufeff1')).toEqual([expect.stringMatching(/^p\.json:1:1: the file must be /)]);
     expect(faultsOf('\ufeff\ufeff[]')).toHaveLength(1);
   });
 
-  test('is strict JSON: every text on which JSON.parse throws is a fault', () => {
+  test('contains only text that JSON.parse accepts', () => {
     const valid =
       '{"operator": "a@b", "projects": [\n {"id": "1", "active": true, "name": "\\u00e9"}]}';
     const damage = fc.constantFrom(...Array.from('{}[]:,"\\/*\'\n\t\f0-+.eEtn\u00a0\u2028\ufeffx'));

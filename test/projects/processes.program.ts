@@ -7,14 +7,14 @@ import { BUNDLE } from '../support/runtimes.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { run } from '../support/viewlog.ts';
 
-test("simultaneous edits lose no project, and a umask of 077 doesn't hide the files from their group", async () => {
+test("simultaneous edits lose no project, and a umask of 077 doesn't close the files to their group", async () => {
   const data = `${tempDir()}/data`;
   const ids = Array.from({ length: 12 }, (_, i) => String(i + 1));
   const command = ['umask 077; exec "$@"', 'sh', process.execPath, BUNDLE, 'activate'];
   const activate = (id: string) =>
     promisify(execFile)('sh', ['-c', ...command, id, '--data', data]);
   const edits = await Promise.allSettled(ids.map(activate));
-  // The other edits end with 73, and change nothing.
+  // The other edits end with 73 and change nothing.
   const done = ids.filter((_, i) => edits[i]!.status === 'fulfilled');
   const failed = edits.flatMap((edit) => (edit.status === 'rejected' ? [edit.reason.code] : []));
   expect(new Set([73, ...failed])).toEqual(new Set([73]));

@@ -14,7 +14,7 @@ function emptyBucket(take: (nowMs: number) => number, nowMs: number): number {
   return spent;
 }
 
-test('a bucket starts full, and refills evenly, up to one minute of views', () => {
+test('a bucket starts full and refills evenly, up to one minute of views', () => {
   const take = takeWithin(3);
   expect(emptyBucket(take, 0)).toBe(3);
   expect([0, 19_999, 20_000, 20_000].map((ms) => take(ms))).toEqual([20, 1, 0, 20]);
@@ -26,7 +26,7 @@ test('a bucket spends nothing if the caller only asks how long to wait', () => {
   expect([false, false, true, false].map((spend) => take(0, spend))).toEqual([0, 0, 0, 60]);
 });
 
-test("a bucket refunds the token of a view that wasn't stored, and no other token", () => {
+test("a bucket refunds only the token of a view that wasn't stored", () => {
   const bucket = new TokenBucket();
   expect([bucket.take(1, 0), bucket.take(1, 0)]).toEqual([0, 60]);
   bucket.giveBack();
@@ -35,7 +35,7 @@ test("a bucket refunds the token of a view that wasn't stored, and no other toke
   expect([bucket.take(1, 0), bucket.take(1, 0)]).toEqual([0, 60]);
 });
 
-test('a bucket has a token after the time that it returned, which is at least a second', () => {
+test('a bucket has a token after the wait that it returned, which is at least a second', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 10_000 }), fc.nat(1e12), (limit, nowMs) => {
       const take = takeWithin(limit);
@@ -47,7 +47,7 @@ test('a bucket has a token after the time that it returned, which is at least a 
   );
 });
 
-test('a bucket spends exactly its tokens and those that time refilled, whatever the clock does', () => {
+test('a bucket spends its first tokens and at most those that time has refilled, whatever the clock does', () => {
   const steps = fc.array(fc.integer({ min: -120_000, max: 5_000 }), { maxLength: 300 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 30 }), steps, (limit, stepsMs) => {

@@ -24,7 +24,7 @@ function recordOf(found?: string) {
 }
 
 it.each([ID(2).slice(0, 20), ID(2), `${ID(2)} ? 1`, `${ID(2)} ? 10\0`, `${ID(2)} \0\0`, '\0\0'])(
-  'a record continues after a crash that left %j',
+  'a record of sent views continues after a crash that left %j',
   async (torn) => {
     const { record, reopen, text } = recordOf(`${ID(1)} ? 9 x\n${torn}`);
     const states = await Promise.all([1, 2].map((n) => record.stateOf(viewOf(n))));
@@ -38,7 +38,7 @@ it.each([ID(2).slice(0, 20), ID(2), `${ID(2)} ? 1`, `${ID(2)} ? 10\0`, `${ID(2)}
 );
 
 it.each(['+', '-'] as const)(
-  'a record counts a last line "ID %s" even without its newline',
+  'a record of sent views counts a last line "ID %s" even without its newline',
   async (state) => {
     const { record, reopen } = recordOf(`${ID(1)} ? 9 x\n${ID(1)} ${state}`);
     expect(await record.stateOf(viewOf(1))).toBe(state);
@@ -50,9 +50,9 @@ it.each(['+', '-'] as const)(
 );
 
 it.each([
-  ["isn't a record", '{"sequence":1}\n'],
+  ['has lines in another format', '{"sequence":1}\n'],
   ['has a line with an unknown state', `${ID(1)} +\n${ID(2)} *\n`],
-])('replay refuses a file that %s', async (_, found) => {
+])('replay refuses a record that %s', async (_, found) => {
   const { record, text } = recordOf(found);
   await expect(record.stateOf(viewOf(1))).rejects.toMatchObject({
     exitCode: 65,
@@ -61,14 +61,14 @@ it.each([
   expect(text()).toBe(found);
 });
 
-it("a record that can't be opened ends replay with 73", async () => {
+it("replay exits with 73 if its record of sent views can't be opened", async () => {
   const { dir, record } = recordOf();
   await record.stateOf(viewOf(1));
   mkdirSync(join(dir, `refused-${DAY}.ndjson.replayed`));
   await expect(record.append(viewOf(1), '?', '9')).rejects.toMatchObject({ exitCode: 73 });
 });
 
-it('a record counts accepted views by project, code and Origin, even if the Origin has odd characters', async () => {
+it('a record of sent views counts accepted ones by project, code and Origin, whatever the Origin contains', async () => {
   const { dir, record } = recordOf();
   const odd = '"\\ \u2028\u00e9 +\t?';
   const sent = [viewOf(1, odd), viewOf(2, odd), viewOf(3), viewOf(4), viewOf(5), viewOf(6)];

@@ -217,7 +217,7 @@ export class ReplayWorld {
     fs.copyFileSync(file, join(this.#dir, this.random.pick(['', 'elsewhere']), name));
   }
 
-  /** Sends views as pages do, and stores the refused views. */
+  /** Sends views as pages do and stores the refused views. */
   async #sendViews(): Promise<void> {
     const before = this.#refused.state().storedLines;
     let refused = 0;

@@ -7,7 +7,7 @@ import { Random } from '../simulation/random.ts';
 import { dataDirectory, run, start, startViewlog, until } from '../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 
-// Kills a real replay and its collector often, and replays one file under several names. The
+// Kills a real replay and its collector often and replays one file under several names. The
 // simulator tries more. REPLAY_SEED=n chooses another order of events.
 
 const SEED = Number(process.env['REPLAY_SEED'] ?? 1);
@@ -30,7 +30,7 @@ function refusedPaths(data: string): readonly string[] {
   return [file, `${file}.gz`, join(data, 'copy')];
 }
 
-it('a replay that is killed at any point stores each view once, or lists it as of unknown outcome', async () => {
+it('a replay that is killed at any point stores each view once or lists it with an unknown outcome', async () => {
   const random = new Random(SEED);
   const data = dataDirectory({ projects: [] });
   let viewlog = await startViewlog({ data });

@@ -143,7 +143,7 @@ describe('a replay', () => {
       'invalid',
       ['\n', 'x\n', `${first.slice(0, 150)}\n`, `${first.slice(0, 150)}${second}`],
     ],
-  ])('counts %s, and ignores an unfinished last line', async (_, what, others) => {
+  ])('counts %s and ignores an unfinished last line', async (_, what, others) => {
     const { replay } = refusedViews([first, ...others, second, first.slice(0, -1)]);
     const { end, bodies, said } = await replay(accept, { project: '1000001' });
     expect([end, bodies.length]).toStrictEqual([true, 2]);
@@ -173,7 +173,7 @@ describe('a replay', () => {
     ['408', 69, '?'],
     ['403 project-not-activated', 65, '-'],
     ['413', 65, '-'],
-  ])('stops at the answer %s with exit code %i', async (answer, exitCode, state) => {
+  ])('stops at the answer "%s" with exit code %i', async (answer, exitCode, state) => {
     const [status, code = ''] = answer.split(' ');
     const { states, replay } = refusedViews(pages(2));
     const { end, bodies, said } = await replay(
@@ -203,15 +203,15 @@ describe('a replay', () => {
     expect(waitsMs.slice(1)).toStrictEqual(Array(6).fill(100)); // 10 per second
   });
 
-  it('logs once how long it takes, if a low limit slows it down', async () => {
-    const sayings = async (count: number): Promise<string[]> => {
+  it('logs once how long it will take if a low limit slows it down', async () => {
+    const logOf = async (count: number): Promise<string[]> => {
       const log = memoryLog();
       const { replay } = refusedViews(pages(count), [{ id: '1000001', maxViewsPerMinute: 60 }]);
       await replay(accept, { log });
       return log.lines;
     };
-    expect(await sayings(2)).toStrictEqual([]);
-    expect(await sayings(40)).toStrictEqual([
+    expect(await logOf(2)).toStrictEqual([]);
+    expect(await logOf(40)).toStrictEqual([
       'info: Project 1000001: 15 views per minute, to leave most of its limit to its pages. Its 40 views take up to 2 min',
     ]);
   });
@@ -229,11 +229,11 @@ describe('a replay', () => {
   const old = (file: string): void => utimesSync(file, 1, 1);
   const ahead = Date.now() / 1000 + 86_400;
   it.each<[string, (file: string) => void]>([
-    ['edited', () => {}],
-    ['dated in the future', (file) => utimesSync(file, ahead, ahead)],
-    ['restored with its old date', old],
+    ['was just edited', () => {}],
+    ['has a date in the future', (file) => utimesSync(file, ahead, ahead)],
+    ['was just restored with its old date', old],
     [
-      'replaced by an old one',
+      'is old but has just replaced another',
       (file) => {
         copyFileSync(file, `${file}.old`);
         old(`${file}.old`);
@@ -241,13 +241,13 @@ describe('a replay', () => {
       },
     ],
     [
-      'linked to an old one',
+      'is a new link to an old file',
       (file) => {
         renameSync(file, `${file}.old`);
         symlinkSync(`${file}.old`, file);
       },
     ],
-  ])('waits up to 3 s for the collector to follow a projects file just %s', async (_, change) => {
+  ])('waits up to 3 s for the collector to follow a projects file that %s', async (_, change) => {
     const { projectsPath, replay } = refusedViews(pages(0));
     change(projectsPath);
     const { end, waitsMs } = await replay();
@@ -259,7 +259,7 @@ describe('a replay', () => {
   it.each([
     [201, '++'],
     [429, '+-'],
-  ])('ends after the view being sent, answered %i, when asked to stop', async (status, last) => {
+  ])('if asked to stop, ends once the view in flight is answered with %i', async (status, last) => {
     const { states, replay } = refusedViews(pages(5));
     const stopping = new AbortController();
     const respond: Respond = (response, count) => {
@@ -271,7 +271,7 @@ describe('a replay', () => {
     expect([bodies.length, states()]).toStrictEqual([2, last]);
   });
 
-  it("exits with 73 if the data directory is missing, and doesn't create it", async () => {
+  it('exits with 73 and creates nothing if the data directory is missing', async () => {
     const { dir, replay } = refusedViews(pages(1));
     const { end, bodies } = await replay(accept, { dir: join(dir, 'nowhere') });
     expect([(end as Fatal).exitCode, bodies]).toStrictEqual([73, []]);

@@ -11,7 +11,7 @@ const ONLY = process.env['SIM_SEED'];
 const SEEDS = Number(process.env['SIM_SEEDS'] ?? SEEDS_AT_ONCE);
 
 it(
-  'whatever happens, replays store each view at most once, and in the end each view is stored or listed',
+  'whatever happens, replays store no view twice, and in the end each view is stored or listed',
   { timeout: 0 },
   async () => {
     const [first, last] = ONLY ? [Number(ONLY), Number(ONLY)] : [1, SEEDS];

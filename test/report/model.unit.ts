@@ -15,14 +15,14 @@ it('a report counts pages whose addresses have the same long start as one page',
   expect([rowsOf(pages), pages.distinct]).toStrictEqual([[`/${'🎈'.repeat(99)}… 2`], 1]);
 });
 
-it('readable() never decodes a path into a delimiter, a control or a mark that reorders text', () => {
+it('a report never decodes a path into a delimiter, a control character or a mark that reorders text', () => {
   expect(readable('/%C3%A6/%e5%ae%b6')).toBe('/æ/家');
   for (const text of ['/a%2Fb%3F', '/%1B[2J', '/%E2%80%AEtxt', '/%00', '/%C2%85', '/%FF', '/%']) {
     expect(readable(text)).toBe(text);
   }
 });
 
-it('a page has a title even if there are too many titles to count', () => {
+it('a report gives each page a title even if there are too many titles to count', () => {
   const line = viewAt(DAY, { url: '/PAGE', pn: 'TITLE' });
   const lines = Array.from({ length: 1.8 * TEXTS_MAX }, (_, i) =>
     line.replace('PAGE', String(i % (0.9 * TEXTS_MAX))).replace('TITLE', `Title ${i}`),
@@ -31,7 +31,7 @@ it('a page has a title even if there are too many titles to count', () => {
   expect([pages.isExact, pages.top.filter(({ key }) => key.name === '')]).toStrictEqual([true, []]);
 });
 
-it('campaigns are the utm parameters of the page, decoded', () => {
+it('a report decodes campaigns from the utm parameters of pages', () => {
   const urls = [
     '/?utm_source=mail&a=1&utm_campaign=spring+sal%C3%A9#x',
     '/b?utm_campaign=spring+sal%C3%A9&utm_source=mail',

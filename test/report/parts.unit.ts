@@ -50,7 +50,7 @@ it.each([
   ['all days up to a past day', undefined, '2026-03-03', '2026-03-09', '1234'],
   ['today and days to come', '2026-03-04', '2026-03-07', '2026-03-04', '2345678'],
 ])(
-  'for %s, report reads the files that can have its views',
+  'for %s, report reads only the files that can contain the views',
   async (_, fromDay, toDay, today, read) => {
     const dir = tempDir();
     const names = Array.from({ length: 9 }, (_, i) => `views-2026-03-0${i + 1}.ndjson`);
@@ -69,7 +69,7 @@ it.each([
   },
 );
 
-it('a tally is exact up to its limit, and beyond it keeps the frequent texts', () => {
+it('a tally is exact up to its limit and keeps the frequent texts beyond it', () => {
   const tally = new Tally();
   for (let i = 0; i < TEXTS_MAX; i++) tally.add(`key ${i}`);
   for (let i = 0; i < 50; i++) tally.add('key 7');

@@ -14,8 +14,8 @@ import {
 import { daily, reportOn, SITE, viewAt } from './report-on.ts';
 
 it.each([
-  ['no view at all', '', '', [], 'No views.'],
-  ['all views', '', '', [0, 2, 4], '6 views.'],
+  ['no views at all', '', '', [], 'No views.'],
+  ['the views of all days', '', '', [0, 2, 4], '6 views.'],
   [
     'two days without views, as before',
     '12',
@@ -24,34 +24,40 @@ it.each([
     'No views, the same as in the previous 2 days.',
   ],
   [
-    'a day without views after one with many',
+    'a day without views after a day with many',
     '13',
     '13',
     [0, 120],
     'No views, down 100% from 120 on the previous day.',
   ],
-  ['a day with few views', '13', '13', [0, 2, 3], '3 views, up 1 view from 2 on the previous day.'],
   [
-    'many views up to now, with a day without views',
+    'the few views of a day',
+    '13',
+    '13',
+    [0, 2, 3],
+    '3 views, up 1 view from 2 on the previous day.',
+  ],
+  [
+    'many views until now, with a day without views',
     '13',
     '',
     [100, 120, 0, 140],
     '140 views, down 36% from 220 in the previous 2 days, up to the same time of day. No views on Fri 13 Mar.',
   ],
   [
-    'few views up to now, after a day without views',
+    'few views until now, after a day without views',
     '13',
     '',
     [0, 4, 5, 6],
     '11 views, up 7 views from 4 in the previous 2 days, up to the same time of day. Before that, no views on Wed 11 Mar.',
   ],
-])('the headline gives the count and its change: %s', (_, from, to, counts, said) => {
+])('the headline gives the number and the change of %s', (_, from, to, counts, said) => {
   const dayOf = (day: string) => (day === '' ? undefined : `2026-03-${day}`);
   const asked = { fromDay: dayOf(from), toDay: dayOf(to) };
   expect(headline(reportOn(daily('2026-03-11', counts), asked))).toBe(said);
 });
 
-it('a report compares the last 7 full days with the 7 days before, if it has 14', () => {
+it('a report of at least 14 full days compares the last 7 with the 7 before them', () => {
   const counts = [...Array.from({ length: 13 }, (_, i) => i + 1), 100, 1000];
   const said = (fromDay: string, views: readonly number[]): string =>
     lastWeekInWords(reportOn(daily(fromDay, views)));
@@ -61,7 +67,7 @@ it('a report compares the last 7 full days with the 7 days before, if it has 14'
   expect(said('2026-03-01', counts.slice(1))).toBe('');
 });
 
-it('the figures are the views, the views per full day, today so far, and the busiest day and hour', () => {
+it('the figures of a report are its views, those per full day and today so far, and the busiest day and hour', () => {
   const views = daily('2026-03-11', [1, 3, 2, 4]);
   const said = (fromDay: string, toDay?: string): string[] =>
     figuresOf(reportOn(views, { fromDay, ...(toDay && { toDay }) })).map(
@@ -81,7 +87,7 @@ it('the figures are the views, the views per full day, today so far, and the bus
   expect(said('2026-03-14')).toStrictEqual(['Views: 4, in 1 day', busiestHour]);
 });
 
-it('a report shows shares and changes in whole percents, or changes in views if there were fewer than 100', () => {
+it('a report shows shares and changes in whole percent, but changes of fewer than 100 views in views', () => {
   const shares = [share(0, 0), share(0, 9), share(1, 1000), share(1, 100), share(2, 3)];
   expect(shares).toStrictEqual(['0%', '0%', '<1%', '1%', '67%']);
   const changes = [changeOf(1300, 100), changeOf(90, 100), changeOf(1001, 1000)];
@@ -92,7 +98,7 @@ it('a report shows shares and changes in whole percents, or changes in views if 
   expect(changeInWords(9, 10)).toBe('down 1 view from 10');
 });
 
-it('a report lists the days without views of each project, and only the last of many', () => {
+it('a report lists the days without views of each project, but only the last of many', () => {
   const days = ['10-30', '11-01', '11-03', '11-05', '11-07'].map((day) => `2026-${day}`);
   const spans = days.map((day) => ({ fromDay: day, toDay: day }));
   expect(daysInShort(spans)).toBe('Sun 1 Nov, Tue 3 Nov, Thu 5 Nov, Sat 7 Nov and 1 earlier day');
@@ -109,7 +115,7 @@ it('a report lists the days without views of each project, and only the last of 
   );
 });
 
-it('the chart of a report has a bar per day, or per month if there are too many days', () => {
+it('the chart of a report has a bar per day, or per month if the days are too many', () => {
   const counts = [1, 2, ...Array.from({ length: 13 }, () => 3)];
   const report = reportOn(daily('2026-02-28', counts));
   const perDay = sectionsOf(report, 15)[0]!;
@@ -156,7 +162,7 @@ describe('the lists of a report', () => {
     expect(textReport(reportOn(views, { top: 1 }), 80, 'verify')).toContain('\nPages: 1 of 3\n');
   });
 
-  it('say that there are no campaigns, and name the projects if there are several', () => {
+  it('say that there are no campaigns and name the projects if there are several', () => {
     const other = { p: '2', url: '/', pn: 'Home' };
     const report = reportOn([viewAt('2026-03-13', other), viewAt('2026-03-13', { pn: '' })]);
     const [projects, pages] = sectionsOf(report, 9);
@@ -170,13 +176,13 @@ describe('the lists of a report', () => {
   });
 });
 
-describe('text that others wrote', () => {
+describe('untrusted text in a report', () => {
   const NASTY = `/\u001b[2J\u202e<img src=x onerror=alert(1)>"'&`;
   const listed = [{ ...SITE, name: 'متجر <b>\u202e' }];
   const change = { url: NASTY, pn: '</title><script>alert(2)</script> می\u200cخ', ubl: '"><i>' };
   const report = reportOn([viewAt('2026-03-13', change)], { listed });
 
-  it('is escaped on a terminal, and unchanged in JSON', () => {
+  it('is escaped on a terminal and unchanged in JSON', () => {
     const said = textReport(report, 80, 'verify');
     // oxlint-disable-next-line no-control-regex
     expect(said).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
@@ -186,7 +192,7 @@ describe('text that others wrote', () => {
     expect(JSON.parse(json)).toStrictEqual(JSON.parse(JSON.stringify(report)));
   });
 
-  it('is text in the page, and the page loads nothing', () => {
+  it('stays text in the page, which loads nothing', () => {
     const page = htmlReport(report);
     expect(page).not.toMatch(/<(script|img|i|link|iframe|a)\b|https?:\/\/|url\(|@import|\u202e/i);
     expect(page).toContain(

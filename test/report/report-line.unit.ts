@@ -8,7 +8,7 @@ import { bytes } from './report-on.ts';
 const TS = '2026-03-01T00:00:00.000Z';
 const lineWith = (view: object): string => bytes(JSON.stringify({ ts: TS, id: 'x', ...view }));
 
-it('the pattern reads a line with every field, and one with the required fields', () => {
+it('the pattern for lines reads a line with every field and a line with the required fields', () => {
   const [full] = storedLines('2026-03-01', 1);
   const { pn, p, content } = FULL_VIEW;
   const expected = { ts: TS, p, pn: bytes(pn), 'content.templateId': content.templateId };
@@ -16,7 +16,7 @@ it('the pattern reads a line with every field, and one with the required fields'
   expect(usualViewLine(lineWith(MINIMAL_VIEW))).toMatchObject({ p: MINIMAL_VIEW.p, ubl: '' });
 });
 
-it('the pattern and the parser read the same, with and without escapes', () => {
+it('the pattern and the parser for lines read the same fields, with and without escapes', () => {
   // Most texts have no escapes.
   const text = fc.string({
     unit: fc.constantFrom(...Array.from('abcdefghijklmnopqrstuvwxyz/-åé家🎈"\\\n\u2028')),

@@ -41,7 +41,7 @@ it('report counts every view that the collector accepted, whatever the view cont
   expect(rowsOf(report.pages)).toContain('/å?ä=ö#\u0000 "quoted" 1');
 });
 
-it('report counts the chosen days in the chosen time zone, and as many days before', async () => {
+it('report counts the chosen days in the chosen time zone and as many days before them', async () => {
   const times = ['2026-02-28T22:59:59.000Z', '2026-02-28T23:00:00.000Z', `${DAY}T23:00:00.000Z`];
   const files = { [NAME]: text(times.map((time) => viewAt(time))) };
   const asked = ['--time-zone', 'europe/oslo', '--to', DAY];
@@ -51,7 +51,7 @@ it('report counts the chosen days in the chosen time zone, and as many days befo
   }
 });
 
-it("report counts lines that aren't UTF-8 as invalid, but not the line that is being written", async () => {
+it("report counts lines that aren't UTF-8 as invalid and ignores the line that is being written", async () => {
   const [whole] = storedLines(DAY, 1);
   const content = Buffer.from(`X\n${whole}\n${whole}`);
   content[0] = 0xff;
@@ -59,7 +59,7 @@ it("report counts lines that aren't UTF-8 as invalid, but not the line that is b
   expect([report.views, report.invalidLines]).toStrictEqual([1, 1]);
 });
 
-it('report reads both files of a day that was packed before its last views, but only one of two copies', async () => {
+it('report reads both files of a day that was packed too early, but only one of two copies of a day', async () => {
   const [one, two, three] = storedLines(DAY, 3);
   const packed = { [`${NAME}.gz`]: gzipSync(text([one!, two!])) };
   expect((await json({ ...packed, [NAME]: text([three!]) })).views).toBe(3);
@@ -77,7 +77,7 @@ it.each([
   ['Asia/Kathmandu', 'Asia/Kathmandu'],
   [':Europe/Oslo', 'Europe/Oslo'],
   ['Etc/GMT+3', 'Etc/GMT+3'],
-])('with TZ=%s, report uses the days of %s', async (TZ, zone) => {
+])('with TZ="%s", report uses the days of %s', async (TZ, zone) => {
   const options = { data: dataWith({ [NAME]: text([viewAt(DAY)]) }), env: { TZ } };
   expect((await run(['report'], options)).stdout).toContain(`All projects, ${DAY} (${zone})\n`);
 });
@@ -92,7 +92,7 @@ it.each(['foo', 'GMT+3', 'CET-1CEST,M3.5.0,M10.5.0/3', '<+03>-3', 'Etc/Unknown']
   },
 );
 
-it('report counts the readable part of a damaged packed file, and warns about the file', async () => {
+it('report counts the readable part of a damaged packed file and warns about the file', async () => {
   const packed = gzipSync(text(storedLines(DAY, 2000)));
   const data = dataWith({
     [`${NAME}.gz`]: packed.subarray(0, packed.length - 4000),
@@ -119,7 +119,7 @@ it('report counts the readable part of a damaged packed file, and warns about th
 
 const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
 
-it.each(RUNTIMES)('report reads files and stdin, and writes a page, on $name', async (runtime) => {
+it.each(RUNTIMES)('report reads files and stdin and writes a page, on %s', async (runtime) => {
   const data = dataWith({ 'some.ndjson.gz': gzipSync(text(storedLines(DAY, 3))) });
   const options = { data, runtime, input: text(storedLines(DAY, 4)) };
   const said = await run(['report', 'some.ndjson.gz', '-', '--time-zone', 'UTC'], options);
@@ -133,7 +133,7 @@ it.each(RUNTIMES)('report reads files and stdin, and writes a page, on $name', a
   expect((await run(['report', '--html', '-'], options)).stdout).toMatch(/^<!doctype html>/);
 });
 
-it('report names projects as the projects file does, and warns if that file is faulty', async () => {
+it('report names projects as the projects file does and warns if that file is invalid', async () => {
   const data = tempDir();
   writeFileSync(join(data, NAME), `${viewAt(DAY)}\n`);
   const without = await run(['report', '--json'], { data });
@@ -157,7 +157,7 @@ it.each([
   [64, '--from must be a day', ['--from', '2026-02-30']],
   [64, 'Mars', ['--time-zone', 'Mars']],
   [73, '/not/there.html', ['--html', '/not/there.html']],
-])('report exits with %i and prints "%s", and writes nothing', async (code, said, args) => {
+])('report exits with %i, prints "%s" and writes no file', async (code, said, args) => {
   const data = dataDirectory();
   const refused = await run(['report', ...args], { data });
   expect(refused).toMatchObject({ code, stdout: '' });
@@ -165,7 +165,7 @@ it.each([
   expect(readdirSync(data)).toStrictEqual(['projects.json']);
 });
 
-it('report says what to do if this user may not write the page to that directory', async () => {
+it("report says what to do if its user isn't allowed to write the page there", async () => {
   const data = dataDirectory();
   const closed = tempDir();
   const file = join(closed, 'a.html');

@@ -89,7 +89,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
 
   protected sendFew(): void {
     this.#publish(3);
-    // Otherwise the stream would grow for months, and couldn't be read again in seconds.
+    // Otherwise the stream would grow for months and couldn't be read again in seconds.
     if (this.isQuietSite && this.random.chance(0.3)) this.#expire();
   }
 
@@ -282,7 +282,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     return this.disk.find(archiveRecordOf(DATA));
   }
 
-  /** Lets the operator restore an earlier record, or remove the record. */
+  /** Lets the operator restore an earlier record or remove the record. */
   #changeRecord(): void {
     const record = this.#recordFile;
     if (record === undefined) return;

@@ -151,7 +151,7 @@ export class Ledger {
   writing(part: Part, inode: Inode, sinceMs: number): void {
     this.check(inode.kind === 'file', `${part}: wrote to ${inode.name}, a ${inode.kind}`);
     if (part !== 'views' || inode.gone === undefined) return;
-    // An archive that waits for the servers looks at the file later, and then seals a fragment.
+    // An archive that waits for the servers looks at the file later and then seals a fragment.
     if (this.#world.isArchive && this.#contentOf(inode).tornAt.has(inode.size)) return;
     const lateMs =
       Math.round(this.#world.time.nowMs - Math.max(inode.gone.sinceMs, sinceMs)) - 1000;
@@ -219,7 +219,7 @@ export class Ledger {
     this.processEnded();
   }
 
-  /** Cuts a file off at the end of any of its lines, or empties it. */
+  /** Cuts a file off at the end of any of its lines or empties it. */
   truncate(inode: Inode, random: Random): void {
     const content = this.#contentOf(inode);
     const ends = content.lines.map((n) => this.#sent[n]!.place?.end ?? 0);

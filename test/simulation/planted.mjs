@@ -1,8 +1,8 @@
-// Plants one fault of planted.txt at a time, and prints which seed finds it first:
+// Plants one fault of planted.txt at a time and prints which seed finds it first:
 //
 //   node test/simulation/planted.mjs [a part of a fault's name] [a directory: test/replay]
 //
-// Plants a fault while it bundles the simulation, and changes no file. Tries SIM_SEEDS seeds. The
+// Plants a fault while it bundles the simulation and changes no file. Tries SIM_SEEDS seeds. The
 // directory has the list of faults, and the simulation in simulate.ts.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -16,14 +16,14 @@ const ONLY = process.env['SIM_SEED'];
 
 if (ONLY === undefined) {
   test(
-    'whatever happens, every acknowledged view and every view of a stream is stored once',
+    'whatever happens, every acknowledged view and every view in a stream is stored once',
     {
       timeout: 0,
     },
     () => simulateAll(1, Number(process.env['SIM_SEEDS'] ?? 300)),
   );
 
-  test('a seed leads to the same run every time', async () => {
+  test('the same seed leads to the same run every time', async () => {
     for (const seed of [1, 2, 3, 4, 5]) {
       expect((await simulate(seed)).trace).toEqual((await simulate(seed)).trace);
     }

@@ -51,7 +51,7 @@ function errnoError(code: string, operation: string): Error {
 }
 
 /**
- * The file operations of one process. Each takes a little time, and takes effect at some moment
+ * The file operations of one process. Each takes a little time and takes effect at some moment
  * within that time. After the process is killed, no operation returns.
  */
 export class Syscalls {

@@ -1,4 +1,4 @@
-// Simulated time. Time doesn't pass while code runs, and jumps to the next timer when no code
+// Simulated time. Time doesn't pass while code runs and jumps to the next timer when no code
 // runs, so a simulated hour takes milliseconds. While installed, it replaces the timers and the
 // monotonic clock that the storage code uses.
 

@@ -120,7 +120,7 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
   protected abstract newProcess(isAtPeace: boolean): P;
   /** Sends a few views. */
   protected abstract sendFew(): void;
-  /** Sends any number of views, and lets time pass. */
+  /** Sends any number of views and lets time pass. */
   protected abstract burst(): Promise<void>;
 
   /** The events that can happen to a process. */
@@ -179,7 +179,7 @@ export abstract class World<P extends SimulatedProcess = SimulatedProcess> {
     this.process.syscalls.weather = WEATHERS[name];
   }
 
-  /** Removes all faults for a while, and then sends views. */
+  /** Removes all faults for a while and then sends views. */
   async #calm(spaceBytes: number): Promise<void> {
     this.clear(spaceBytes);
     await this.time.advance(8_000);

@@ -40,7 +40,7 @@ const SERVICE: Service = {
   pages: { '/': (context) => context.text('a page') },
 };
 
-it('an error in the status fails only its request, and is logged once', async () => {
+it('an error in the status server fails only its request and is logged once', async () => {
   const log = memoryLog();
   const keepDays = { views: 0, refused: 14 };
   const installation = () => ({ ...INSTALLATION, data: undefined });
@@ -55,7 +55,7 @@ it('an error in the status fails only its request, and is logged once', async ()
   expect(log.lines).toStrictEqual([expect.stringMatching(failed)]);
 });
 
-it('a collector saves counts and logs refusals every minute, even after a fault, and at the end', async () => {
+it('a collector saves counts and logs refusals every minute, even after an error, and at its end', async () => {
   const log = memoryLog();
   const scene = new Scene([{ id: '1' }]);
   scene.refuse(2, { code: 'invalid-view', project: '1' });
@@ -77,26 +77,26 @@ it('a collector saves counts and logs refusals every minute, even after a fault,
   ]);
 });
 
-describe('the status server answers', () => {
+describe('the status server', () => {
   it.each<[status: number, to: string, headers: Record<string, string>]>([
-    [200, 'the Host localhost', { host: 'localhost:1234' }],
-    [200, 'the Host [::1]', { host: '[::1]:80' }],
-    [403, 'the Host of a site', { host: 'evil.example' }],
-    [403, 'a Host that begins like 127.0.0.1', { host: '127.0.0.1.evil.example:8081' }],
-    [403, 'the Host 127.0.0.2', { host: '127.0.0.2' }],
-    [403, 'an empty Host', { host: '' }],
-    [200, 'a typed address', { 'sec-fetch-site': 'none' }],
-    [200, 'its own page', { 'sec-fetch-site': 'same-origin', origin: 'http://localhost' }],
-    [403, 'another page of the same site', { 'sec-fetch-site': 'same-site' }],
-    [403, 'a sandboxed page', { origin: 'null' }],
-    [403, 'a page of another port', { origin: 'http://localhost:1' }],
-  ])('on loopback with %i to %s', async (status, _, headers) => {
+    [200, 'with the Host localhost', { host: 'localhost:1234' }],
+    [200, 'with the Host [::1]', { host: '[::1]:80' }],
+    [403, 'with the Host of a site', { host: 'evil.example' }],
+    [403, 'with a Host that begins like 127.0.0.1', { host: '127.0.0.1.evil.example:8081' }],
+    [403, 'with the Host 127.0.0.2', { host: '127.0.0.2' }],
+    [403, 'with an empty Host', { host: '' }],
+    [200, 'from a typed address', { 'sec-fetch-site': 'none' }],
+    [200, 'from its own page', { 'sec-fetch-site': 'same-origin', origin: 'http://localhost' }],
+    [403, 'from another page of the same site', { 'sec-fetch-site': 'same-site' }],
+    [403, 'from a sandboxed page', { origin: 'null' }],
+    [403, 'from a page of another port', { origin: 'http://localhost:1' }],
+  ])('on loopback answers %i to a request %s', async (status, _, headers) => {
     for (const path of ['/', '/metrics']) {
       expect((await asking(SERVICE)(path, headers)).status).toBe(status);
     }
   });
 
-  it('on other addresses only with the token, except for /healthz and for /readyz without reasons', async () => {
+  it('on other addresses requires the token, except for /healthz and for /readyz without reasons', async () => {
     const ask = asking(SERVICE, { host: '0.0.0.0', token: TOKEN });
     const statusOf = async (authorization: string) =>
       (await ask('/metrics', { authorization, host: 'any.example' })).status;
@@ -120,7 +120,7 @@ describe('the status server answers', () => {
     expect((await ask('/metrics', other)).status).toBe(403);
   });
 
-  it('only to GET and HEAD, with headers that let a browser only show the page', async () => {
+  it('answers only GET and HEAD, with headers that let a browser only show the page', async () => {
     const ask = asking(SERVICE);
     const page = await ask('/');
     const policy = page.headers.get('content-security-policy');
@@ -149,7 +149,7 @@ describe('/arriving', () => {
     };
   };
 
-  it('answers 503 with the headline from 20 refused requests per hour on, for all projects or one', async () => {
+  it('answers 503 with the headline once 20 requests in an hour were refused, for all projects or one', async () => {
     const scene = new Scene([{ id: '1', name: 'Aurora' }, { id: '2' }]);
     const ask = arriving(scene);
     expect(await ask()).toStrictEqual([200, 'Waiting for the first view']);
@@ -169,7 +169,7 @@ describe('/arriving', () => {
     expect(await ask()).toStrictEqual([200, expect.stringContaining('Views are arriving')]);
   });
 
-  it('answers 503 if requests that name no project fail, but not if asked about one project', async () => {
+  it('answers 503 if requests that name no project fail, unless it is asked about one project', async () => {
     const scene = new Scene([{ id: '1' }]);
     scene.refuse(20, { code: 'malformed-json' });
     const ask = arriving(scene);
@@ -233,7 +233,7 @@ it.each([
   expect(error.message).not.toContain(env || TOKEN);
 });
 
-it("an archive's status page is text, and its /readyz has the reasons", async () => {
+it("an archive's status page is text, and its /readyz gives reasons", async () => {
   const facts = { sequence: 7, unreadable: 'the stream is gone', warnings: ['It is old'] };
   const shortened: string[] = [];
   const state = { ...facts, shortened } as unknown as ArchiveState;
@@ -251,7 +251,7 @@ it("an archive's status page is text, and its /readyz has the reasons", async ()
   expect(await get('/', 'n1:4222')).toMatch(/^Warning: +It is old$/m);
 });
 
-it("a collector isn't ready if no view can be stored, and warns about a stream whose servers are behind", () => {
+it("a collector warns about a stream whose servers are behind and isn't ready if no view can be stored", () => {
   const seen = { messages: 7, bytes: 700, leader: 'n1', replicas: 3, lagging: ['n2'] };
   const stream = { name: 'VIEWS', warnings: ['It drops views'], seen };
   const none = 'No project is active, so every view is refused';
@@ -269,7 +269,7 @@ it("a collector isn't ready if no view can be stored, and warns about a stream w
   });
 });
 
-it('a collector logs the start of each cause of refusals, with its fix, and its end, at most once per hour', () => {
+it('a collector logs when a cause of refusals begins, with the fix, and when it ends, at most hourly', () => {
   const log = memoryLog();
   const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
   const closed = { id: '1', name: 'Aurora', origins: ['https://a.example'] };
@@ -317,7 +317,7 @@ it('a collector logs the start of each cause of refusals, with its fix, and its 
   ]);
 });
 
-it('a collector logs the fix of the most frequent cause, even if a rarer one has begun and ended', () => {
+it('a collector logs the fix for the most frequent cause even if a rarer one has begun and ended', () => {
   const log = memoryLog();
   const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
   const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);

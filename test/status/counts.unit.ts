@@ -11,7 +11,7 @@ import { NOON, Scene } from '../support/status-scene.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 describe('a timeline', () => {
-  it('counts an hour in minutes and two days in quarter-hours, even when restored', () => {
+  it('counts an hour in minutes and two days in quarter-hours, even once it is restored', () => {
     const first = new Timeline();
     for (const agoMs of [26 * HOUR_MS, HOUR_MS, 59 * MINUTE_MS, 0]) first.add(NOON - agoMs);
     const saved = JSON.parse(JSON.stringify(first)) as { minutes: number[]; quarters: number[] };
@@ -25,7 +25,7 @@ describe('a timeline', () => {
     }
   });
 
-  it('continues if the clock steps back a little, and starts again if it steps back far', () => {
+  it('continues if the clock steps back a little but starts again if it steps back far', () => {
     const timeline = new Timeline();
     timeline.add(NOON);
     timeline.add(NOON - 3 * MINUTE_MS);
@@ -36,7 +36,7 @@ describe('a timeline', () => {
 });
 
 describe('counts', () => {
-  it('stay bounded, whatever unknown senders send, and keep an unlisted id that sends often', () => {
+  it('stay bounded whatever unknown senders send, but keep an unlisted id that sends often', () => {
     const ids = Array.from({ length: 400 }, (_, i) => ({ id: String(i + 1) }));
     const scene = new Scene(ids);
     const refuse = (project: string, i: number): void => {
@@ -44,7 +44,7 @@ describe('counts', () => {
     };
     for (let i = 0; i < 20; i++) refuse('1', i);
     expect(scene.counts.activityOf('1').reasons.size).toBe(9);
-    // The page counts every refusal, and names the latest origin.
+    // The page counts every refusal and names the latest origin.
     expect(scene.text()).toContain('Project 1: all 20 views in the last hour were refused');
     expect(scene.text()).toContain(
       '12 views were refused in the last 24 hours, most recently on 2026-11-22 14:00 UTC from https://19.example',
@@ -62,7 +62,7 @@ describe('counts', () => {
     expect(scene.counts.received).toBe(8_022);
   });
 
-  it('give the start of refusals as the first refusal after an hour without any', () => {
+  it('date the start of refusals from the first refusal after an hour without any', () => {
     const scene = new Scene([{ id: '1' }]);
     const refuse = (minutes: number): number => {
       scene.nowMs = NOON + minutes * MINUTE_MS;
@@ -81,7 +81,7 @@ describe('counts', () => {
     expect([latestRefused, scene.text()]).toStrictEqual([[], before]);
   });
 
-  it('shorten the texts of unknown senders', () => {
+  it('shorten texts from unknown senders', () => {
     const scene = new Scene([{ id: '1' }]);
     const issue = { field: 'x', message: 'x', expected: 'x', received: 'x' };
     const issues = Array.from({ length: 50 }, () => issue);
@@ -135,7 +135,7 @@ describe('saved counts', () => {
     expect((await reopened(dir, scene)).again.counts.sinceMs).toBe(scene.nowMs);
   });
 
-  it('say why a view was not stored, in a form that earlier builds can read', async () => {
+  it("say why a view wasn't stored, in a form that earlier builds can read", async () => {
     const dir = tempDir();
     const scene = new Scene([{ id: '1' }]);
     scene.counts.refused(refusal('invalid-view', 'x', { project: '1' }), undefined)('full');
@@ -168,7 +168,7 @@ describe('saved counts', () => {
     });
   });
 
-  it('are written only with the lock and after a change, with one warning about a failure', async () => {
+  it('are written only with the lock and after a change, and a failure causes one warning', async () => {
     const dir = tempDir();
     const scene = new Scene([{ id: '1' }]);
     const isWritten = async (isHeld: boolean): Promise<boolean> => {

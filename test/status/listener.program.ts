@@ -38,7 +38,7 @@ const outcomes = (viewlog: Watched, i: number): [number, Promise<Response>][] =>
   ],
 ];
 
-describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name', (runtime) => {
+describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on %s', (runtime) => {
   it("counts as many views as the clients' answers and the files show, even under load", async () => {
     const viewlog = await startWatched({ runtime });
     for (let i = 0; i < 50; i += 10) {
@@ -77,7 +77,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name',
     expect(execFileSync(PROMTOOL, ['check', 'metrics'], { input, encoding: 'utf8' })).toBe('');
   });
 
-  it('is ready with a faulty projects file, but not ready from SIGUSR2 until the process ends', async () => {
+  it('is ready despite an invalid projects file, but not ready from SIGUSR2 on', async () => {
     const viewlog = await startWatched({ runtime });
     const ready = { status: 'ready', reasons: [], warnings: [] };
     expect(await readiness(viewlog)).toStrictEqual([200, ready]);
@@ -98,7 +98,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name',
     expect((await ended).code).toBe(0);
   });
 
-  it('answers requests without a Host or with an invalid Host, and shows and logs no stack trace', async () => {
+  it('answers requests with a missing or invalid Host without a stack trace, also in the log', async () => {
     const viewlog = await startWatched({ runtime });
     const said = viewlog.stderr();
     const odd = ['a b<>"', '[', 'localhost:x', '\u00e9\u00ff', 'a/b', 'a?b', '%'];
@@ -123,7 +123,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name',
     expect(viewlog.stderr()).toBe(said);
   });
 
-  it('serves its pages on other addresses than loopback, but only with the token', async () => {
+  it('serves its pages on addresses other than loopback only with the token', async () => {
     const data = dataDirectory();
     const file = join(data, 'status-token');
     writeFileSync(file, TOKEN);
@@ -148,14 +148,14 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on $name',
   });
 });
 
-it('serve refuses the same port for both servers', async () => {
+it('serve refuses to use the same port for both servers', async () => {
   const { code, stderr } = await run(['serve', '--port=8', '--status=127.0.0.1:8']);
   const expected =
     'error: --port and --status have the same port, 8; choose another for one of them\n';
   expect([code, stderr]).toStrictEqual([78, expected]);
 });
 
-it('serve names an address that is in use, and the flag that chooses another address', async () => {
+it('serve names an address that is in use and the flag that sets it', async () => {
   const { statusPort } = await startWatched();
   const { code, stderr } = await run(['serve', '--port=0', `--status=127.0.0.1:${statusPort}`]);
   expect([code, stderr]).toStrictEqual([
@@ -168,7 +168,7 @@ it('serve names an address that is in use, and the flag that chooses another add
   ]);
 });
 
-it('on Node, the status server accepts 64 connections, and waits a little more than ten seconds for a head', async () => {
+it('on Node, the status server accepts at most 64 connections and closes each that sends half a head within 17 seconds', async () => {
   const { statusPort, statusUrl } = await startWatched();
   /** Opens connections that send half a head; returns how many are open later. */
   async function halfHeads(count: number, ms: number): Promise<number> {

@@ -9,7 +9,7 @@ import { tempDir } from '../support/temp-dir.ts';
 const NO_DAYS = { views: 0, refused: 0 };
 
 /** @param sizes by the file's name. */
-function look(sizes: Readonly<Record<string, number>>, keepDays = NO_DAYS) {
+function seenWith(sizes: Readonly<Record<string, number>>, keepDays = NO_DAYS) {
   const dir = tempDir();
   for (const [name, size] of Object.entries(sizes))
     writeFileSync(join(dir, name), 'x'.repeat(size));
@@ -24,20 +24,20 @@ it.each([
     30,
   ],
   [
-    'is that of the last seven of ten complete days',
+    'covers the last seven of ten complete days',
     Object.fromEntries(
       Array.from({ length: 10 }, (_, i) => [`views-2026-11-${13 + i}.ndjson`, i < 2 ? 999 : i]),
     ),
     5,
   ],
 ])('the average size of a day %s', async (_, sizes, expected) => {
-  expect((await look(sizes)).bytesPerDay).toBe(expected);
+  expect((await seenWith(sizes)).bytesPerDay).toBe(expected);
 });
 
-it('lookAround finds the file system, the days of the files, and the overdue files', async () => {
+it('lookAround finds the file system, the days of the files and the overdue files', async () => {
   const days = ['views-2026-11-01', 'views-2026-11-22', 'refused-2026-11-02', 'refused-2026-11-21'];
   const sizes = Object.fromEntries(days.map((day) => [`${day}.ndjson`, 1]));
-  const seen = await look(sizes, { views: 7, refused: 30 });
+  const seen = await seenWith(sizes, { views: 7, refused: 30 });
   expect(seen.fileSystem!.sizeBytes).toBeGreaterThan(2 ** 20);
   expect(seen.fileSystem!.freeBytes).toBeGreaterThan(2 ** 20);
   expect(seen).toMatchObject({
@@ -70,10 +70,10 @@ it.skipIf(process.getuid?.() !== 0)(
     const dir = tempDir();
     writeFileSync(join(dir, 'projects.json'), '');
     const account = { uid: 4711, gid: 4712, name: '#4711' };
-    const look = () => lookAround(dir, NO_DAYS, NOON, account);
-    expect((await look()).closedDirectory).toMatchObject({ isGivenAway: true });
+    const seen = () => lookAround(dir, NO_DAYS, NOON, account);
+    expect((await seen()).closedDirectory).toMatchObject({ isGivenAway: true });
     chownSync(join(dir, 'projects.json'), account.uid, account.gid);
-    expect((await look()).closedDirectory).toMatchObject({ isGivenAway: false });
+    expect((await seen()).closedDirectory).toMatchObject({ isGivenAway: false });
   },
 );
 

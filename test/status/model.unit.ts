@@ -34,7 +34,7 @@ function sceneOf(around: Scene['around'] = {}): Scene {
   return scene;
 }
 
-it('the status page shows a moved site as fixed if a second address is listed while views from the first arrive', () => {
+it('the status page shows a moved site as fixed if its second address is listed while views from the first arrive', () => {
   const scene = sceneOf();
   scene.refuse(2, moved, MOVED);
   scene.accept(9, '1', MINUTE_MS);
@@ -59,7 +59,7 @@ it('the status page shows since when the collector has counted, if it has run fo
 });
 
 describe('the status page shows the cause and the next step if', () => {
-  it('a site has moved, and shows the problem as fixed once its new address is allowed', () => {
+  it('a site has moved, until its new address is allowed', () => {
     const scene = sceneOf({ files: { refusedDays } });
     scene.refuse(69, moved, MOVED);
     expect(scene.text()).toBe(`Aurora: all refused (origin not allowed)
@@ -207,7 +207,7 @@ Requests without a project: 9 of 10 requests in the last hour failed before nami
     expect(scene.whole()).toContain('\nRefused: 9 ');
   });
 
-  it('views were refused during an outage, and for another cause', () => {
+  it('views were refused during an outage and for another cause', () => {
     const scene = sceneOf();
     scene.refuse(32, { code: 'storage-unavailable', project: '1' });
     scene.refuse(2, moved, MOVED);
@@ -310,7 +310,7 @@ Project 1: 130 of 150 views in the last hour were refused. The refusals began on
     );
   });
 
-  it('a page sends views with two faults', () => {
+  it('a page sends views with two errors', () => {
     const scene = sceneOf({ files: { refusedDays } });
     const issues = [
       { field: 'mb', message: 'must be an integer', expected: 'integer', received: '"12"' },
@@ -405,7 +405,7 @@ To get the first view
     expect(scene.text()).toBe('Views are arriving from 1 of 1 project');
   });
 
-  it('old files are overdue, and a stop is near', () => {
+  it('old files are overdue and a stop is near', () => {
     const overdue = ['views-2026-01-01.ndjson', 'refused-2026-01-02.ndjson'];
     const scene = sceneOf({ files: { overdue }, isStopping: true, store: { freeBytes: 65 * MiB } });
     expect(scene.text()).toBe(`Views are arriving from 1 of 2 projects
@@ -438,7 +438,7 @@ Views have been refused with 503 since ${at('14:00')}: no connection.`);
   });
 });
 
-it('the status page shows an unlisted id until it is activated, with the command for its refused views', () => {
+it('the status page shows an unlisted id until it is activated, with the command that replays its refused views', () => {
   const scene = sceneOf({ files: { refusedDays } });
   scene.refuse(1, unlisted('1000010'), 'https://a;b');
   scene.refuse(9, unlisted('77'), 'https://x.example');
@@ -474,7 +474,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   expect(scene.whole()).toContain('\nNo unlisted id sends views.\n');
 });
 
-it('the status page shows equal rows of the last views and refusals as one row with a count, with seconds', () => {
+it('the status page shows equal rows among the last views and refusals as one row with a count', () => {
   const scene = sceneOf();
   scene.accept(3);
   scene.refuse(2, moved, MOVED);
@@ -491,7 +491,7 @@ ${at('14:00:04')}  Aurora  origin not allowed, from ${MOVED} (2 times)
 `);
 });
 
-it('the status page counts every refused request in the tile, and says what the headline leaves out', () => {
+it('the status page counts every refused request in a tile and says which ones the headline leaves out', () => {
   const scene = sceneOf();
   scene.refuse(3, moved, MOVED);
   scene.refuse(4, unlisted('77'));
@@ -505,7 +505,7 @@ it('the status page counts every refused request in the tile, and says what the 
   );
 });
 
-it('the status page shows the faulty line of the projects file, with a mark at the fault', () => {
+it('the status page shows the invalid line of the projects file, with a mark at the error', () => {
   const line = ['\t"id": "1" \u001b', '[2J"x"'] as const;
   const scene = sceneOf({ fault: { first: 'projects.json:3:2: expected ","', line } });
   expect(scene.text()).toContain(
@@ -564,9 +564,13 @@ describe('the status page says what happened to refused views', () => {
       afterNine(origin),
       `\n  9 refused views are stored. After the fix, send them again:\n    ${REPLAY}`,
     ],
-    ['of a faulty page', afterNine(page), "\n  9 refused views are stored. A replay wouldn't help"],
     [
-      'of which some were sent again',
+      'of a page with errors',
+      afterNine(page),
+      "\n  9 refused views are stored. A replay wouldn't help",
+    ],
+    [
+      'some of which were sent again',
       afterNine(origin, 0, 'full', 4),
       `\n  4 refused views were sent again.\n  5 refused views are stored, but not sent again yet. After the fix, send them again:\n    ${REPLAY}`,
     ],
@@ -643,7 +647,7 @@ describe('the status page says what happened to refused views', () => {
   });
 });
 
-it('while a problem recovers, the status page says for how long no view was refused', () => {
+it('while a problem recovers, the status page says for how long no view has been refused', () => {
   const scene = sceneOf();
   scene.refuse(9, { code: 'invalid-view', project: '1' });
   scene.nowMs += 3_000;
@@ -656,7 +660,7 @@ it('while a problem recovers, the status page says for how long no view was refu
   expect(scene.text()).toMatch(/^Aurora: 82% refused/);
 });
 
-it('the status page says what happened to the views of a fixed cause while another cause refuses below 10%', () => {
+it('the status page says what happened to views of a fixed cause while another one refuses below 10%', () => {
   const scene = sceneOf({ files: { refusedDays } });
   scene.list({ ...AURORA, maxViewsPerMinute: 10 }, { id: '2' });
   scene.refuse(5, moved, MOVED);
@@ -687,7 +691,7 @@ it.each([
   ['too little free disk space', {}],
   ["the view file can't be opened", { detail: 'x' }],
 ])(
-  'the status page offers no command that fails while no view can be stored: %s',
+  'the status page offers no command that would fail because no view can be stored: %s',
   (unavailable, more) => {
     const scene = sceneOf({ store: { unavailable, ...more }, files: { refusedDays } });
     scene.refuse(9, moved, MOVED);
@@ -721,7 +725,7 @@ it('the status page prints a command to explain a view only if its whole text fi
   }
 });
 
-it('the status page names what is still refused before what is fixed', () => {
+it('the status page names causes that still refuse views before fixed causes', () => {
   const scene = sceneOf();
   scene.refuse(9, { code: 'origin-not-allowed', project: '1' }, MOVED);
   scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
@@ -732,7 +736,7 @@ it('the status page names what is still refused before what is fixed', () => {
   );
 });
 
-it('the status page derives a limit from the busiest full minute of accepted and refused views', () => {
+it('the status page suggests a limit by the busiest full minute of accepted and refused views', () => {
   const scene = sceneOf();
   scene.list({ id: '1', maxViewsPerMinute: 5, origins: ['https://a.example'] }, { id: '2' });
   scene.accept(1, '1', MINUTE_MS);
@@ -748,7 +752,7 @@ it('the status page derives a limit from the busiest full minute of accepted and
   );
 });
 
-it('the status page shows three unlisted ids whole, and the others in a list to open', () => {
+it('the status page shows three unlisted ids in full and folds the others into a list', () => {
   const scene = sceneOf();
   for (let i = 0; i < 5; i++) scene.refuse(1, unlisted(`70${i}`));
   const html = page({ model: scene.model(), open: new Set() });
@@ -764,7 +768,7 @@ it('the status page shows three unlisted ids whole, and the others in a list to 
   expect(page({ model: scene.model(), open: new Set() })).toMatch(/<summary>22 more: [^<]*, …</);
 });
 
-it('the status page shows the maximum of a chart, and the whole name in a title', () => {
+it('the status page gives the maximum of a chart in words and a long name as a tooltip', () => {
   const scene = sceneOf();
   scene.list({ ...AURORA, name: 'x'.repeat(99) }, { id: '2' });
   scene.refuse(9, moved, MOVED);
@@ -801,7 +805,7 @@ it("the status page counts days in the server's time zone", () => {
   expect(scene.model().total).toMatchObject({ today: 1, yesterday: 1 });
 });
 
-it('the status page shows 200 of many projects, problems first, and finds the others', () => {
+it('the status page shows 200 of many projects, problems first, and finds the others by a filter', () => {
   const projects = Array.from({ length: 1_000 }, (_, i) => ({ id: String(1_000_000 + i) }));
   const scene = new Scene(projects);
   scene.refuse(1, { code: 'invalid-view', project: '1000999' });

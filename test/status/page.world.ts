@@ -18,7 +18,7 @@ import { MINIMAL_VIEW } from '../support/views.ts';
 
 // Uses the status page in a real browser, as an operator does.
 
-/** Opens the status page, and collects the browser's complaints about it. */
+/** Opens the status page and collects the browser's complaints about it. */
 async function open(
   { statusUrl }: Pick<Watched, 'statusUrl'>,
   options?: object,
@@ -47,7 +47,7 @@ const evaluated = (page: Page, code: string): Promise<string> => page.evaluate<s
 
 describe.skipIf(!hasChromium())('the status page', () => {
   it.each([NODE, DENO, BUN].filter(isPresent))(
-    'shows a view as it arrives, and sends requests only to viewlog, on $name',
+    'shows a view as it arrives and sends requests only to viewlog, on %s',
     async (runtime) => {
       const viewlog = await startWatched({ runtime });
       const zone = { timezoneId: 'Asia/Kolkata', locale: 'en-GB' };
@@ -94,7 +94,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     expect(complaints).toStrictEqual([]);
   });
 
-  it('says that it has lost contact with viewlog, and reloads itself after an update of viewlog', async () => {
+  it('says that it has lost contact with viewlog and reloads itself after an update', async () => {
     const viewlog = await startWatched();
     const { page } = await open(viewlog);
     await heading(page, 'Waiting for the first view');
@@ -120,7 +120,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
   });
 
   // Browsers offer navigator.clipboard only to pages on https and on localhost.
-  it.each(['127.0.0.1', SITE_HOST])('copies a command, at %s', async (host) => {
+  it.each(['127.0.0.1', SITE_HOST])('copies a command at %s', async (host) => {
     const password = 'a-token-of-32-characters-or-more';
     const args = host === SITE_HOST ? ['--status=0.0.0.0:0'] : [];
     const viewlog = await startWatched({ args, env: { VIEWLOG_STATUS_TOKEN: password } });
@@ -143,7 +143,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     expect(pasted).toBe(await unlisted.locator('code').first().textContent());
   });
 
-  it('requests nothing while hidden, and is up to date when shown again', async () => {
+  it('requests nothing while it is hidden and is up to date once it is shown again', async () => {
     const viewlog = await startWatched();
     const { page, requests } = await open(viewlog);
     await heading(page, 'Waiting for the first view');
@@ -162,8 +162,8 @@ describe.skipIf(!hasChromium())('the status page', () => {
   });
 
   it.each([
-    ['two screens, a line each', 1280, 2 * 844, 28],
-    ['a phone, two lines each', 390, Infinity, 52],
+    ['two screens, in one line each', 1280, 2 * 844, 28],
+    ['a phone, in two lines each', 390, Infinity, 52],
   ])('shows sixty projects on %s', async (_, width, heightMax, rowMax) => {
     const projects = Array.from({ length: 60 }, (_, i) => {
       return {
@@ -204,7 +204,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     [390, 'dark'],
     [1280, 'light'],
     [1280, 'dark'],
-  ] as const)('fits %i px and is accessible in %s mode', async (width, colorScheme) => {
+  ] as const)('fits %i pixels and is accessible in %s mode', async (width, colorScheme) => {
     const name = `${'long '.repeat(20)}${'name'.repeat(20)}`;
     const projects = [{ id: '1000001', name, origins: ['https://a.example'] }, { id: '2' }];
     const viewlog = await startWatched({ data: dataDirectory({ projects }) });

@@ -16,7 +16,7 @@ const modelOf = async ({ statusUrl }: Watched): Promise<StatusModel> =>
 const textOf = async ({ statusUrl }: Watched): Promise<string> =>
   (await fetch(`${statusUrl}/status.txt`)).text();
 
-describe.each([NODE, DENO, BUN].filter(isPresent))('a restarted viewlog on $name', (runtime) => {
+describe.each([NODE, DENO, BUN].filter(isPresent))('a restarted viewlog on %s', (runtime) => {
   it('continues the counts of the previous process', async () => {
     const first = await startWatched({ runtime });
     const origin = 'https://shop.example.com';
@@ -41,7 +41,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('a restarted viewlog on $name
   });
 });
 
-it('the status page prints commands that work as printed, for a project and for an unlisted id', async () => {
+it('the status page prints commands that work as they are, for a project and for an unlisted id', async () => {
   const projects = [{ id: '1000001', origins: ['https://www.example.com'] }];
   const viewlog = await startWatched({ data: dataDirectory({ projects }) });
   const origin = 'https://shop.example.com';
@@ -72,7 +72,7 @@ it.each([
   ['backslashes', String.raw`\\n\\'\\`],
   ["references to the shell's history", '!! !x !$ ^a^b'],
   ['percent signs that printf would interpret', '%s%n%%\u00e9\u6f22'],
-])("the status page's command explains a view with %s, even interactively", async (_, odd) => {
+])("the status page's command explains a view with %s in every shell", async (_, odd) => {
   const viewlog = await startWatched();
   // The body has spaces around a colon, as JSON.stringify never writes them.
   const view = JSON.stringify({ ...MINIMAL_VIEW, mb: odd }).replace('"mb":', '"mb" : ');
@@ -93,7 +93,7 @@ it.each([
 });
 
 it.skipIf(process.getuid?.() !== 0)(
-  'the status page prints commands for the account that owns the files',
+  'the status page prints commands that run as the owner of the files',
   async () => {
     const data = dataDirectory();
     chownSync(data, 1, 1);

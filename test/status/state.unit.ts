@@ -19,20 +19,24 @@ it.each<[string, ProjectState, Partial<typeof QUIET>]>([
   ['with refused views only', 'refused', { refused: 1 }],
   ['with one in ten views refused', 'arriving', { accepted: 9, refused: 1 }],
   ['with more than one in ten views refused', 'partly-refused', { accepted: 89, refused: 10 }],
-  ['with no views, but 20 yesterday', 'silent', { acceptedYesterday: 20 }],
-  ['with no views, but 19 yesterday', 'quiet', { acceptedYesterday: 19 }],
+  ['with no views now but 20 yesterday', 'silent', { acceptedYesterday: 20 }],
+  ['with no views now but 19 yesterday', 'quiet', { acceptedYesterday: 19 }],
   [
-    'with a view two hours ago, and 20 yesterday',
+    'with a view two hours ago and 20 yesterday',
     'quiet',
     { acceptedYesterday: 20, hasRecentViews: true },
   ],
   ['with no views since an outage', 'quiet', { acceptedYesterday: 20, hasListened: false }],
-  ['with refused views, and 20 yesterday', 'refused', { acceptedYesterday: 20, refused: 1 }],
+  [
+    'with refused views now and 20 accepted yesterday',
+    'refused',
+    { acceptedYesterday: 20, refused: 1 },
+  ],
   ['with views that the store refuses', 'not-stored', { accepted: 1, isDown: true }],
   ['that is deactivated', 'inactive', { active: false, acceptedYesterday: 20 }],
   ['that still sends after its deactivation', 'refused', { active: false, refused: 1 }],
   ['that was deactivated just now', 'inactive', { active: false, accepted: 1 }],
-])('a project %s is %s', (_, state, arrivals) => {
+])('a project %s has the state "%s"', (_, state, arrivals) => {
   expect(stateOf({ ...QUIET, ...arrivals })).toBe(state);
 });
 
@@ -67,7 +71,7 @@ describe('a refusal', () => {
     expect(state(scene)).toBe('partly-refused');
   });
 
-  it("of few views isn't a problem, but the page names it beside a fixed cause", () => {
+  it("of few views isn't a problem, but is named beside a fixed cause", () => {
     const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
     scene.refuse(5, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
     scene.list({ id: '1', origins: ['https://b.example'] });
@@ -88,7 +92,7 @@ describe('a refusal', () => {
     expect(scene.judged()[0]!.colour).toBe('green');
   });
 
-  it('of an invalid view is fixed only after over five times the views accepted between two refusals', () => {
+  it('of an invalid view is fixed once over five times as many views are accepted as between two refusals', () => {
     const scene = new Scene([{ id: '1' }]);
     const refuse = (): void => scene.refuse(1, { code: 'invalid-view', project: '1' });
     for (let i = 0; i < 20; i++) {
@@ -127,7 +131,7 @@ describe('a refusal', () => {
     expect(scene.judged()[0]).toMatchObject({ state: 'arriving', colour: undefined });
   });
 
-  it('over a limit suggests twice the views of the busiest minute, even if they began within it', () => {
+  it('over a limit suggests twice the views of the busiest minute, even if the views began during it', () => {
     const scene = new Scene([{ id: '1', maxViewsPerMinute: 2 }]);
     const suggested = () => scene.judged()[0]!.reasons[0]?.remedy;
     const refused = { code: 'rate-limited', project: '1', limit: 2 } as const;

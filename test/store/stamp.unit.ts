@@ -3,7 +3,7 @@ import { createStamper } from '../../src/store/stamp.ts';
 
 const NOON = Date.parse('2026-03-01T12:00:00.000Z');
 
-it('a stamp has the time as RFC 3339, the day, and a UUIDv7 of that time', () => {
+it('a stamp has the time as RFC 3339, the day and a UUIDv7 of that time', () => {
   const { ts, id, day } = createStamper(() => NOON)();
   expect(ts).toBe('2026-03-01T12:00:00.000Z');
   expect(day).toBe('2026-03-01');

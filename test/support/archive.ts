@@ -13,7 +13,7 @@ export function startArchive({ data, url, args = [], ...options }: ArchiveOption
   return start(['archive', '--from', url, '--data', data, '--status=off', ...args], data, options);
 }
 
-/** Archives the stream to its end, and expects success. */
+/** Archives the stream to its end and expects success. */
 export async function archiveAll(options: ArchiveOptions): Promise<Ended> {
   const ended = await startArchive({ ...options, args: ['--once'] }).ended;
   if (ended.code !== 0) throw new Error(`archive --once: ${ended.code}\n${ended.stderr}`);

@@ -31,7 +31,7 @@ export function archiveOf(
   return { archive, log, running: archive.run() };
 }
 
-/** Archives to the stream's end, and returns the log. */
+/** Archives to the stream's end and returns the log. */
 export async function archiveAll(source: SimulatedStream, dir = tempDir()): Promise<string[]> {
   const { running, log } = archiveOf(source, { dir });
   await running;

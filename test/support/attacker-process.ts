@@ -1,5 +1,5 @@
 // Attackers in a separate process, so that they slow down only the server. Its arguments are PORT
-// CLIENTS WAY…: it keeps CLIENTS connections busy in each way, and replaces each connection that
+// CLIENTS WAY…: it keeps CLIENTS connections busy in each way and replaces each connection that
 // the server ends.
 import { connect } from 'node:net';
 import { sleep } from '../../src/base/time.ts';

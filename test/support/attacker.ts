@@ -26,7 +26,7 @@ interface Client {
   readonly rest: (ms: number) => Promise<void>;
 }
 
-/** Sends the same text again and again, and never reads. */
+/** Sends the same text again and again and never reads. */
 const flood =
   (text: string): Way =>
   async ({ socket, isOver, write }) => {
@@ -34,7 +34,7 @@ const flood =
     while (!isOver()) await write(text);
   };
 
-/** Sends the text, and leaves the connection open; a client that is refused stays away. */
+/** Sends the text and leaves the connection open; a client that is refused stays away. */
 const stall =
   (text: string): Way =>
   async ({ isOver, write, rest }) => {
@@ -44,12 +44,12 @@ const stall =
   };
 
 export const WAYS: Readonly<Record<string, Way>> = {
-  "pipelines, and doesn't read": flood(bare.repeat(200)),
-  "pipelines refusals, and doesn't read": flood(post('{}').repeat(300)),
-  "pipelines preflights, and doesn't read": flood(
+  "pipelines and doesn't read": flood(bare.repeat(200)),
+  "pipelines refusals and doesn't read": flood(post('{}').repeat(300)),
+  "pipelines preflights and doesn't read": flood(
     'OPTIONS /view HTTP/1.1\r\nHost: x\r\nAccess-Control-Request-Method: POST\r\n\r\n'.repeat(400),
   ),
-  async 'pipelines, and reads slowly'({ socket, isOver, write, rest }) {
+  async 'pipelines and reads slowly'({ socket, isOver, write, rest }) {
     socket.pause();
     const reading = setInterval(() => socket.read(512), 20);
     while (!isOver()) {
@@ -58,13 +58,13 @@ export const WAYS: Readonly<Record<string, Way>> = {
     }
     clearInterval(reading);
   },
-  async 'pipelines, and ends its side'({ socket, isOver, write, rest }) {
+  async 'pipelines and ends its side'({ socket, isOver, write, rest }) {
     socket.resume();
     await write(bare.repeat(500));
     socket.end();
     while (!isOver()) await rest(50);
   },
-  async 'pipelines, and resets'({ socket, write }) {
+  async 'pipelines and resets'({ socket, write }) {
     await write(bare.repeat(300));
     socket.resetAndDestroy();
   },
@@ -80,17 +80,17 @@ export const WAYS: Readonly<Record<string, Way>> = {
       if (sent % 20 === 0) await rest(1);
     }
   },
-  'declares a body, and sends none': stall(post('', { 'Content-Length': '16000' })),
-  'sends half a body, and stalls': stall(post('{'.repeat(8_000), { 'Content-Length': '16000' })),
-  'sends a megabyte without its end, and stalls': stall(
+  'declares a body and sends none': stall(post('', { 'Content-Length': '16000' })),
+  'sends half a body and stalls': stall(post('{'.repeat(8_000), { 'Content-Length': '16000' })),
+  'sends a megabyte without its end and stalls': stall(
     post(MEGABYTE, { 'Content-Length': String(MEGABYTE.length + 5) }),
   ),
-  'sends a megabyte without its end, in chunks, and stalls': stall(
+  'sends a megabyte in chunks without its end and stalls': stall(
     `${post('', CHUNKED)}${chunk(MEGABYTE)}`,
   ),
-  'sends the first byte of a body, and stalls': stall(post('{', { 'Content-Length': '20000' })),
-  'is refused, and stalls': stall(post('{', { ...TEXT, 'Content-Length': '1000' })),
-  'sends half a head, and stalls': stall(
+  'sends the first byte of a body and stalls': stall(post('{', { 'Content-Length': '20000' })),
+  'is refused and stalls': stall(post('{', { ...TEXT, 'Content-Length': '1000' })),
+  'sends half a head and stalls': stall(
     `POST /view HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(8_000)}`,
   ),
   async 'sends bodies full of faults'({ socket, isOver, write, rest }) {

@@ -20,7 +20,7 @@ import { startProgram, until, type Viewlog } from './viewlog.ts';
 
 type Fault = (runtime: Runtime, random: Random) => Promise<void>;
 
-/** Kills the collector under load, or signals it twice, again and again on the same directory. */
+/** Kills the collector under load or signals it twice, again and again on the same directory. */
 async function endRepeatedly(runtime: Runtime, random: Random): Promise<void> {
   const trial = new Trial(runtime);
   let crashes = 0;
@@ -208,7 +208,7 @@ async function hangDisk(runtime: Runtime): Promise<void> {
 }
 
 /**
- * Puts something else in the place of each file: viewlog writes nothing to it, and recovers later.
+ * Puts something else in the place of each file: viewlog writes nothing to it and recovers later.
  */
 const obstruct =
   (make: (path: string) => void): Fault =>
@@ -237,9 +237,9 @@ const obstruct =
 /** Faults that this machine can have, on any runtime. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   'kill -9 or a second signal under load': endRepeatedly,
-  'a FIFO in the place of a file': obstruct((path) => execFileSync('mkfifo', [path])),
-  'a link to /dev/null in the place of a file': obstruct((path) => symlinkSync('/dev/null', path)),
-  'a directory in the place of a file': obstruct((path) => mkdirSync(path)),
+  'a FIFO in place of a file': obstruct((path) => execFileSync('mkfifo', [path])),
+  'a link to /dev/null in place of a file': obstruct((path) => symlinkSync('/dev/null', path)),
+  'a directory in place of a file': obstruct((path) => mkdirSync(path)),
   'a write that fails during a stop': failWriteAtStop,
   ...(canMount() && {
     'a full disk that has space again': fillAndFree,

@@ -17,7 +17,7 @@ const fdOf = (server: Server): number =>
   (server as unknown as { _handle: { fd: number } })._handle.fd;
 
 /**
- * Starts a process that holds a listening socket, and starts the collector again whenever it ends.
+ * Starts a process that holds a listening socket and starts the collector again whenever it ends.
  */
 export async function holdSocket(data: string, host = '127.0.0.1') {
   const socket = createServer();
@@ -42,7 +42,7 @@ export async function holdSocket(data: string, host = '127.0.0.1') {
  * that no connection is refused, and that no answer is lost.
  *
  * In a stop, viewlog closes a connection that sends no request for 250 ms. A client that gets no
- * CPU time for that long sends its request on the closed connection, and has to repeat it, as
+ * CPU time for that long sends its request on the closed connection and has to repeat it, as
  * browsers do. viewlog hasn't read such a request, so no line may be without an answer.
  * @param through starts a proxy in front of the collector at this port; returns its address.
  */

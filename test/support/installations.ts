@@ -333,7 +333,7 @@ export class Place {
     return line!.split(' ');
   }
 
-  /** Starts the service, and expects it to listen on its address. */
+  /** Starts the service and expects it to listen on its address. */
   async starts(): Promise<Ran> {
     const ran = await this.start();
     const where =

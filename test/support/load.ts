@@ -38,7 +38,7 @@ export function startLoad(url: string, clients: number, keepAlive = true) {
   const ended = Promise.all(Array.from({ length: clients }, client));
   return {
     answers,
-    /** Stops sending, and waits for requests in flight. */
+    /** Stops sending and waits for requests in flight. */
     async stop(): Promise<void> {
       stopping = true;
       await ended;

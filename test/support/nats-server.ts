@@ -138,7 +138,7 @@ export class NatsCluster {
     return until(() => manager.streams.info(name).catch(() => undefined));
   }
 
-  /** Waits until a node leads the stream, and returns it. */
+  /** Waits until a node leads the stream and returns it. */
   async leaderOf(name: string): Promise<NatsNode> {
     return until(async () => {
       const { cluster } = await this.stream(name);

@@ -27,7 +27,7 @@ interface Tab {
 
 /** A person on a site. Paths without an origin are the site's. */
 export interface Visitor extends Omit<Tab, 'goto'> {
-  /** Opens a page as if its address were typed, and waits until it has loaded. */
+  /** Opens a page as if its address were typed and waits until it has loaded. */
   open(path: string): Promise<void>;
   /** Opens a page without waiting for it. */
   openOnly(path: string): Promise<unknown>;
@@ -45,7 +45,7 @@ export interface Visitor extends Omit<Tab, 'goto'> {
   openFile(): Promise<unknown>;
 }
 
-/** Decides what the proxy in front of the collector does; nothing listens at `/down`. */
+/** The path by which a proxy knows how to treat views; nothing listens at `/down`. */
 type Way = '/hang' | '/hang-once' | '/slow' | '/closed' | '/reset' | '/redirect' | '/down';
 
 export interface Person {
@@ -82,7 +82,7 @@ export const pageOf = (path: string, script: string, more = ''): string =>
   `<!doctype html><html lang="en"><head><script src="/browser.js"></script>` +
   `<title>Page ${path}</title>${script}</head><body>${more}<p>Text</p></body></html>`;
 
-/** Hides the automation from the script, and collects the console's messages. */
+/** Hides the automation from the script and collects the console's messages. */
 const HONEST = `
   const set = (name, value) =>
     Object.defineProperty(navigator, name, { value, configurable: true });

@@ -17,6 +17,8 @@ export interface Runtime {
    * @param path the directory that the program may read and write; only Deno enforces it.
    */
   command(path: string, file?: string): Command;
+  /** Returns the name, for the names of tests. */
+  toString(): string;
 }
 
 function runtime(
@@ -25,7 +27,7 @@ function runtime(
   options: (path: string) => readonly string[] = () => [],
 ): Runtime {
   const command = (path: string, file = BUNDLE): Command => [program, ...options(path), file];
-  return { name, program, command };
+  return { name, program, command, toString: () => name };
 }
 
 /** The Node that runs the tests; in CI, the oldest that viewlog runs on. */
@@ -52,8 +54,7 @@ export const DENO_2_5 = deno('Deno 2.5', `${TOOLS}/deno-2.5/deno`);
 export const BUN = runtime('Bun', `${TOOLS}/.bin/bun`);
 const executable = `${ROOT}dist/viewlog`;
 export const EXECUTABLE: Runtime = {
-  name: 'the single executable',
-  program: executable,
+  ...runtime('the single executable', executable),
   command: () => [executable],
 };
 

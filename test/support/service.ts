@@ -39,7 +39,7 @@ export function theServiceOn(runtime: Runtime): void {
 function service(runtime: Runtime): void {
   const start = () => startViewlog({ runtime });
 
-  it('stores a view as a line, prints where it listens, and exits with 0', async () => {
+  it('stores a view as a line, prints where it listens and exits with 0', async () => {
     const viewlog = await start();
     const answer = await viewlog.post(FULL_VIEW);
     expect(answer.status).toBe(201);
@@ -65,7 +65,7 @@ function service(runtime: Runtime): void {
     expect(stdout).toContain('collects page views');
   });
 
-  it('checks requests in a fixed order, and compares the path as it was sent', async () => {
+  it('checks requests in a fixed order and compares the path as it was sent', async () => {
     const viewlog = await start();
     const json = 'application/json';
     const deep = '['.repeat(7000) + ']'.repeat(7000);
@@ -96,7 +96,7 @@ function service(runtime: Runtime): void {
     }
   });
 
-  it('lets a page of any origin read every answer, with few headers on a 201', async () => {
+  it('lets a page of any origin read every answer and sends few headers with a 201', async () => {
     const viewlog = await start();
     const ofServer = new Set(['connection', 'content-length', 'date', 'keep-alive']);
     const names = ({ headers }: Response) =>
@@ -148,7 +148,7 @@ function service(runtime: Runtime): void {
     expect([plain.status, plain.headers.get('allow')]).toStrictEqual([204, 'POST, OPTIONS']);
   });
 
-  it('answers 413 as soon as a body is over the limit, and closes the connection', async () => {
+  it('answers 413 as soon as a body is over the limit and closes the connection', async () => {
     const viewlog = await start();
     const declared = await speak(viewlog.port, {
       pieces: [post('{', { 'Content-Length': '1000000000' })],
@@ -203,7 +203,7 @@ function service(runtime: Runtime): void {
     expect(await statusesOf([beyond])).toStrictEqual([[415], true]);
   });
 
-  it('survives invalid requests, aborted uploads and false lengths, and logs nothing', async () => {
+  it('survives invalid requests, aborted uploads and false lengths without logging anything', async () => {
     const viewlog = await start();
     const sent = RUBBISH.map(async (piece) => {
       const { answers } = await speak(viewlog.port, { pieces: [piece] }, 150);
@@ -220,7 +220,7 @@ function service(runtime: Runtime): void {
     expect([code, withoutNotice(stderr)]).toStrictEqual([0, '']);
   });
 
-  it('stores refused views, and applies an edit of the projects file', async () => {
+  it('stores refused views and applies an edit of the projects file', async () => {
     const viewlog = await start();
     const view = { ...MINIMAL_VIEW, p: '1000002' };
     expect((await viewlog.post(view, { origin: PAGE })).status).toBe(403);

@@ -19,7 +19,7 @@ export const canMountThin = (): boolean =>
   canMount() && existsSync('/dev/loop-control') && spawnSync('mkfs.ext4', ['-V']).status === 0;
 
 /**
- * Makes a mounted file system read-only (which fails while a file is open for writing) or writable,
+ * Makes a mounted file system read-only (which fails while a file is open for writing) or writable
  * or changes the size of a tmpfs (`size=64M`).
  */
 export const remount = (dir: string, how: 'ro' | 'rw' | `size=${number}M`): void =>

@@ -52,7 +52,7 @@ export class SimulatedStream implements StreamSource {
     return lost;
   }
 
-  /** Deletes the stream, and creates it again. */
+  /** Deletes the stream and creates it again. */
   recreate(): void {
     this.lose(0);
     this.first = 1;

@@ -77,7 +77,7 @@ export class Trial {
     this.expectGrown();
   }
 
-  /** Waits until views are accepted again, but sends too few to fill the disk once more. */
+  /** Waits until views are accepted again but sends too few to fill the disk once more. */
   async expectResumed(viewlog: Viewlog): Promise<void> {
     await until(async () => (await viewlog.post(MINIMAL_VIEW)).status === 201);
     for (let i = 0; i < 100; i++) {

@@ -69,7 +69,7 @@ export function startProgram(
     child.kill(name);
     return ended;
   };
-  /** Sends a signal, and waits until the process has received it, or has ended. */
+  /** Sends a signal and waits until the process has received it or has ended. */
   const deliver = async (name: NodeJS.Signals): Promise<void> => {
     child.kill(name);
     await until(() => hasEnded || !isPending(child.pid!, name));
@@ -136,7 +136,7 @@ function dataOptionsOf(args: readonly string[], data: string, { env }: RunOption
 /** A running collector on a free port. */
 export type Viewlog = Awaited<ReturnType<typeof startViewlog>>;
 
-/** Starts the built bundle, and waits until it listens. */
+/** Starts the built bundle and waits until it listens. */
 export async function startViewlog(options: StartOptions = {}) {
   const data = options.data ?? dataDirectory();
   // The status page is off by default, because only one process can use its default port.
@@ -168,10 +168,10 @@ export function linesOf(data: string, kind: 'views' | 'refused'): string[] {
     .flatMap((name) => readFileSync(join(data, name), 'utf8').split('\n').slice(0, -1));
 }
 
-/** Waits until `look` returns something. The test's own time-out is the limit. */
-export async function until<T>(look: () => T | Promise<T>): Promise<NonNullable<T>> {
+/** Waits until `find` returns something. The test's own time-out is the limit. */
+export async function until<T>(find: () => T | Promise<T>): Promise<NonNullable<T>> {
   for (;;) {
-    const seen = await look();
+    const seen = await find();
     if (seen) return seen;
     await sleep(25);
   }

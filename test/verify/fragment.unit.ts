@@ -7,7 +7,7 @@ const [line, next] = storedLines('2026-03-01', 2, {
   cf: [1.5e3, null, [true, { a: ['b'] }], 'c'],
 }) as [string, string];
 
-it('any start of a line is a fragment, with or without NULs, but not the whole line', () => {
+it('any start of a line, with or without NULs, is a fragment, but the whole line is not', () => {
   for (let length = 1; length < line.length; length++) {
     expect([length, isFragment(line.slice(0, length))]).toStrictEqual([length, true]);
     expect(isFragment(`${line.slice(0, length)}\0\0\0`)).toBe(true);
@@ -26,7 +26,7 @@ it("the start of a line that another line follows without a newline isn't a frag
   }
 });
 
-it('no other text is a fragment', () => {
+it("text that can't become a line isn't a fragment", () => {
   const late = ['}}', ',,', ']', ' "', ',"a":1 2', ',"a":1.}', ',"a":tru}'];
   const texts = late.map((end) => `{"ts":"x"${end}`);
   for (const text of ['hello', '[', '{"id":"', '{"ts":"x" "id":""}', ...texts]) {

@@ -58,7 +58,7 @@ it('a receipt has, for each day, the number of views and the sum of their ids', 
   }
 });
 
-it('the sum of a receipt is modulo 2^64', async () => {
+it('the sum in a receipt is computed modulo 2^64', async () => {
   const [line = ''] = randomLines(1, 1);
   const last = line.replace(/[0-9a-f]{12}",/, `${'f'.repeat(12)}",`);
   const { out } = await receipt(`${last}\n`.repeat(70_000));
@@ -66,7 +66,7 @@ it('the sum of a receipt is modulo 2^64', async () => {
   expect(out).toBe(`${line.slice(7, 17)}\t70000\t${sum}`);
 });
 
-it("a receipt leaves out lines that aren't views, such as fragments, with a warning", async () => {
+it("a receipt leaves out lines that aren't views, such as fragments, and warns about them", async () => {
   const [first = '', ...lines] = randomLines(4, 20);
   const fragments = Array.from({ length: 20 }, (_, n) => lines[n % lines.length]!).flatMap((line) =>
     Array.from(line, (_, length) => line.slice(0, length)),
@@ -90,7 +90,7 @@ it("a receipt leaves out lines that aren't views, such as fragments, with a warn
   );
 });
 
-it('a receipt adds up files, but not a directory that has a day both packed and unpacked', async () => {
+it('a receipt adds up files but refuses a directory that has a day both packed and unpacked', async () => {
   const dir = tempDir();
   const lines = randomLines(5, 2);
   const files = lines.map((_, i) => join(dir, `views-2026-03-0${i + 1}.ndjson`));

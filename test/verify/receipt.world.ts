@@ -96,12 +96,12 @@ describe.skipIf(!isHere(DUCKDB))('DuckDB computes the receipt', () => {
     return answers;
   }
 
-  it('of what a collector wrote', async () => {
+  it('of the files that a collector wrote', async () => {
     const { data, lines } = await storedWithFragment();
     await expectReceipt(data, await answersOf(data, queriesFor('DuckDB', lines)));
   });
 
-  it('of a million views, and one lost or doubled view changes it', async () => {
+  it('of a million views, which one lost or doubled view changes', async () => {
     const data = tempDir();
     const fd = openSync(join(data, 'views-2026-03-01.ndjson'), 'w');
     const fields = JSON.stringify(MINIMAL_VIEW).slice(1);

@@ -13,7 +13,7 @@ const NAME = `views-${DAY}.ndjson`;
 const text = (lines: readonly string[]): string => `${lines.join('\n')}\n`;
 
 describe('verify', () => {
-  it('finds no fault in what the collector writes', async () => {
+  it('finds no error in the files that a collector writes', async () => {
     const { data, lines } = await storedViews();
     const file = join(data, `views-${lines[0]!.slice(7, 17)}.ndjson`);
     const { code, stdout } = await run(['verify', file], { data });
@@ -21,7 +21,7 @@ describe('verify', () => {
     expect(code).toBe(0);
   });
 
-  it('checks every view file in a directory, also packed files, and no other file', async () => {
+  it('checks every view file in a directory, packed or not, and no other file', async () => {
     const data = dataDirectory();
     expect((await run(['verify', data])).code).toBe(65);
     const next = 'views-2026-03-02.ndjson';
@@ -42,8 +42,8 @@ describe('verify', () => {
   });
 });
 
-describe.each([NODE, DENO, BUN].filter(isPresent))('verify on $name', (runtime) => {
-  it('reads stdin, and packed files of several parts, even if lines span blocks', async () => {
+describe.each([NODE, DENO, BUN].filter(isPresent))('verify on %s', (runtime) => {
+  it('reads stdin and packed files of several parts, even if lines span blocks', async () => {
     const data = dataDirectory();
     const many = storedLines(DAY, 3000);
     const parts = [many.slice(0, 1000), many.slice(1000)].map((part) => gzipSync(text(part)));

@@ -23,18 +23,22 @@ const text = (lines: readonly string[]): string => `${lines.join('\n')}\n`;
 const withFifth = (line: string): string => text(LINES.with(4, line));
 
 it.each([
-  ['no text', '', 'is blank'],
-  ["text that isn't JSON", 'hello', "doesn't start with ts and id"],
-  ['an unknown field', FIFTH.replace('"pn"', '"pm"'), '"pm" isn\'t a field of a view'],
-  ['a fragment in front of it', FIFTH.slice(0, 99) + FIFTH, 'Line 1, column'],
-  ['untrusted text', FIFTH.replace('"pn"', String.raw`"\u001b"`), String.raw`"\u001b" is`],
-])('verify names a line with %s', async (_, line, why) => {
+  ['that is empty', '', 'is blank'],
+  ["that isn't JSON", 'hello', "doesn't start with ts and id"],
+  ['with an unknown field', FIFTH.replace('"pn"', '"pm"'), '"pm" isn\'t a field of a view'],
+  ['with a fragment in front of it', FIFTH.slice(0, 99) + FIFTH, 'Line 1, column'],
+  [
+    'with a control character in a field',
+    FIFTH.replace('"pn"', String.raw`"\u001b"`),
+    String.raw`"\u001b" is`,
+  ],
+])('verify names a line %s', async (_, line, why) => {
   const { isValid, said } = await verify(withFifth(line));
   expect([isValid, said]).toStrictEqual([false, [expect.stringContaining(why)]]);
   expect(said[0]).toMatch(/^1 invalid line: 5 \(/);
 });
 
-it("verify names a line that isn't UTF-8, but not a line that contains U+FFFD", async () => {
+it("verify names a line that isn't UTF-8 but not a line that contains U+FFFD", async () => {
   const lines = LINES.with(2, LINES[2]!.replace('Home', '\ufffd')).with(6, 'PLACE');
   const [before = '', after = ''] = text(lines).split('PLACE');
   const [start = '', end = ''] = LINES[6]!.split('Home');
@@ -53,14 +57,14 @@ it('verify counts a sealed fragment separately, even one that ends in half a cha
   expect([isValid, said]).toStrictEqual([true, [expected]]);
 });
 
-it('verify finds no fault in a last line without a newline', async () => {
+it('verify accepts a last line without a newline', async () => {
   const { isValid, summary, said } = await verify(text(LINES) + FIFTH);
   expect(summary).toContain('40 lines');
   const expected = 'the last line has no newline: it is being written; not a fault';
   expect([isValid, said]).toStrictEqual([true, [expected]]);
 });
 
-it('verify finds duplicate and misplaced lines, and accepts ids in any order', async () => {
+it('verify finds duplicate and misplaced lines and accepts ids in any order', async () => {
   const other = storedLines('2026-03-02', 1)[0]!;
   const lines = [LINES[5]!, ...LINES.slice(0, 5), ...LINES.slice(6)];
   expect((await verify(text(lines))).isValid).toBe(true);
@@ -69,13 +73,13 @@ it('verify finds duplicate and misplaced lines, and accepts ids in any order', a
   expect([isValid, said]).toStrictEqual([false, expected]);
 });
 
-it('verify finds a duplicate of an id 100,000 lines earlier', async () => {
+it('verify finds an id that occurs again 100,000 lines later', async () => {
   const many = storedLines(DAY, 100_001);
   const { said } = await verify(text([...many, many[1]!]));
   expect(said).toContain('1 duplicate id: 100002');
 });
 
-it("verify says that it can't unpack a packed file that ends too early", async () => {
+it("verify says that it can't unpack a packed file that was cut off", async () => {
   const torn = gzipSync(text(LINES)).subarray(0, 300);
   const { isValid, said } = await verify(torn, `views-${DAY}.ndjson.gz`);
   expect([isValid, said[0]]).toStrictEqual([

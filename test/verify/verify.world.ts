@@ -28,7 +28,7 @@ async function memoryOf(lineLength: number): Promise<number> {
   return Number(stderr) * 1024;
 }
 
-it("the memory that verify needs doesn't depend on the length of lines", async () => {
+it("the memory that verify needs doesn't grow with the length of lines", async () => {
   const [short, long] = [await memoryOf(500), await memoryOf(3072)];
   expect(long - short).toBeLessThan(64 * MIB);
 });

@@ -23,7 +23,7 @@ const anyFields = anyView().map((view) => {
   return Buffer.from(read.fields).toString();
 });
 
-it('the readers of a line recognise any stored line, and return its parts', () => {
+it('the readers of a line recognise any stored line and return its parts', () => {
   fc.assert(
     fc.property(stamps, anyFields, ({ ts, id }, fields) => {
       const line = lineOf(ts, id, fields);

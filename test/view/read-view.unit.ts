@@ -15,7 +15,7 @@ function parsed(text: string) {
 }
 
 /**
- * Returns whether a body is stored unchanged, and then expects that parsing would store the same.
+ * Returns whether a body is stored unchanged and then expects that parsing would store the same.
  */
 function isVerbatim(body: Uint8Array): boolean {
   const quick = readByPattern(body);
@@ -40,7 +40,7 @@ describe('a body is stored unchanged', () => {
     expect(isVerbatim(Buffer.from(JSON.stringify(view)))).toBe(true);
   });
 
-  it('only if parsing would store the same, whatever its bytes', () => {
+  it('only if parsing would store the same view, whatever its bytes', () => {
     for (const change of [...ACCEPTED, ...INVALID.map(([one]) => one)]) {
       const body = Buffer.from(JSON.stringify({ ...FULL_VIEW, ...change }));
       isVerbatim(body);
@@ -87,7 +87,7 @@ describe('a body is parsed', () => {
     ['a field twice', respelt('"hc":', '"hc":false,"hc":')],
     ['a fraction of zero', respelt(':-3,', ':-3.0,')],
     ['an exponent', respelt(':-3,', ':-30e-1,')],
-  ])('and stored as usual if it has %s', (_, text) => {
+  ])('and stored in the usual form if it has %s', (_, text) => {
     expect(text).not.toBe(whole);
     expect(readByPattern(Buffer.from(text))).toBeUndefined();
     expect(parsed(text).fields).toBe(whole);

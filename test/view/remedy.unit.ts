@@ -36,7 +36,7 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
     ['an inactive project with its own origin', { project: INACTIVE, origin: A }, activate()],
     ['an inactive project with another origin', { project: INACTIVE, origin: X }, activate(X)],
     ['a project that is active again', { project: ANY }, 'fixed'],
-    ['a faulty projects file', faulty, waiting],
+    ['an invalid projects file', faulty, waiting],
   ],
   'origin-not-allowed': [
     ['an origin', { project: LISTED, origin: X }, add],
@@ -46,7 +46,7 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
     ['an origin that was listed since', { project: LISTED, origin: A }, 'fixed'],
     ['a project that now allows any origin', { project: ANY }, 'fixed'],
     ['a project deactivated since', { project: INACTIVE, origin: X }, activate(X)],
-    ['a faulty projects file', { project: LISTED, origin: X, ...faulty }, waiting],
+    ['an invalid projects file', { project: LISTED, origin: X, ...faulty }, waiting],
   ],
   'rate-limited': [
     ['a full minute above the limit', sentTo(LIMITED, 62), raised(62, 124)],
@@ -56,7 +56,7 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
     ['a limit that was raised since', sentTo(LIMITED, 62, 59), 'fixed'],
     ['a limit that was removed since', sentTo(ANY, 61), 'fixed'],
     ['a project deactivated since', sentTo(INACTIVE, 61), 'fixed'],
-    ['a faulty projects file', { ...sentTo(LIMITED, 61), ...faulty }, waiting],
+    ['an invalid projects file', { ...sentTo(LIMITED, 61), ...faulty }, waiting],
   ],
   'view-too-large': [
     ['a line that is too large', { bytes: 32 * 1024 }, bytes(64 * 1024)],
@@ -68,16 +68,19 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
     ["text that isn't JSON", {}, 'fix-page'],
     ['a body that was cut off', { isCut: true }, { kind: 'check-proxy', bodyBytes: 65 * 1024 }],
   ],
-  'invalid-view': [['a view with faults', {}, 'fix-page']],
+  'invalid-view': [['a view with errors', {}, 'fix-page']],
   'request-timeout': [['a body that arrives too late', {}, 'check-proxy']],
   overloaded: [['too many requests', {}, 'none']],
 };
 
 const ROWS = Object.entries(CASES).flatMap(([code, cases]) =>
-  cases.map((one) => [code as RefusalCode, ...one] as const),
+  cases.map(([what, known, expected]) => {
+    const kind = typeof expected === 'string' ? expected : expected.kind;
+    return [code as RefusalCode, what, kind, known, expected] as const;
+  }),
 );
 
-it.each(ROWS)('remedyOf returns the right remedy for %s: %s', (code, _, known, expected) => {
+it.each(ROWS)('the remedy for %s, given %s, is "%s"', (code, _, _kind, known, expected) => {
   const remedy = remedyOf({ code, viewBytesMax: 1024, ...known });
   expect(typeof expected === 'string' ? remedy.kind : remedy).toStrictEqual(expected);
 });

@@ -45,7 +45,7 @@ describe('a view', () => {
     });
   });
 
-  it('may lack each optional field, but no field may be null', () => {
+  it('may lack any optional field, but no field may be null', () => {
     for (const field of Object.keys(FULL_VIEW)) {
       const { issues } = refused(changed({ [field]: null }));
       expect(issues).toMatchObject([{ field, received: 'null' }]);
@@ -74,10 +74,10 @@ describe('a view', () => {
 
 const path = 'string that starts with "/"';
 
-describe('the detail of a refusal', () => {
+describe('the detail of a refusal names the error and the expected value of', () => {
   it.each([
     [
-      'an integer as a string',
+      'an integer sent as a string',
       changed({ mb: '12' }),
       '"mb" must be an integer; received the string "12".',
     ],
@@ -86,27 +86,31 @@ describe('the detail of a refusal', () => {
       put('mb', '1e400'),
       `"mb" must be an integer; received a number beyond a double's range.`,
     ],
-    ['an array as a string', changed({ pn: [] }), '"pn" must be a string; received an array.'],
-    ['an object as a boolean', changed({ hc: {} }), '"hc" must be a boolean; received an object.'],
+    ['a string sent as an array', changed({ pn: [] }), '"pn" must be a string; received an array.'],
+    [
+      'a boolean sent as an object',
+      changed({ hc: {} }),
+      '"hc" must be a boolean; received an object.',
+    ],
     [
       'a url without its slash',
       changed({ url: 'home' }),
       `"url" must be a ${path}; received the string "home".`,
     ],
-    ['null as the view', 'null', 'The view must be an object; received null.'],
+    ['a view sent as null', 'null', 'The view must be an object; received null.'],
     ['a missing pid', changed({ pid: undefined }), '"pid" is required: a non-empty string.'],
     [
-      'two faults',
+      'the first of two fields',
       changed({ mv: { vtt: 1, vt: 1, v30: 1, dlv: 1 }, url: 'x' }),
       '"mv.vtt" isn\'t a field of a view (did you mean "mv.vt"?). The view has 2 faults, all listed in issues.',
     ],
-  ])('names the fault and what was expected: %s', (_, text, detail) => {
+  ])('%s', (_, text, detail) => {
     expect(refused(text).detail).toBe(detail);
   });
 });
 
-describe('the faults of a view', () => {
-  it('are all listed, in the order in which they are in the view, missing fields last', () => {
+describe('the errors of a view', () => {
+  it('are all listed in the order of the view, missing fields last', () => {
     const text = '{"zz":1,"url":"x","mv":{"vtt":1,"vt":"12","v30":1},"orgReferer":"","p":"7"}';
     const { code, project, issues = [] } = refused(text);
     expect([code, project]).toStrictEqual(['invalid-view', '7']);
@@ -127,14 +131,14 @@ describe('the faults of a view', () => {
     ]);
   });
 
-  it('include a __proto__ key, at the top and inside', () => {
+  it('include a __proto__ key at the top or further down', () => {
     const top = JSON.stringify(MINIMAL_VIEW).replace('{', '{"__proto__":{"x":1},');
     expect(refused(top).issues).toMatchObject([{ field: '__proto__', received: 'an object' }]);
     const inside = put('mv', '{"__proto__":1,"vt":1,"v30":1,"dlv":1}');
     expect(refused(inside).issues).toMatchObject([{ field: 'mv.__proto__', received: '1' }]);
   });
 
-  it('include a number beyond the range of a double, at any depth of cf', () => {
+  it('include a number beyond the range of a double at any depth of cf', () => {
     const expected = "array of numbers within a double's range";
     const { issues } = refused(put('cf', '[{"deep":[-1e400]}]'));
     expect(issues).toMatchObject([{ field: 'cf', expected }]);
@@ -143,13 +147,13 @@ describe('the faults of a view', () => {
   it.each([
     [50, 'The view has 50 faults, all listed in issues.'],
     [62, 'The view has 62 faults, the first 50 listed in issues.'],
-  ])('are all counted if there are %i, and the first 50 are listed', (count, said) => {
+  ])('are all counted, and the first 50 listed, if there are %i', (count, said) => {
     const { detail, issues } = refused(changed({ mp: { p: Array(count).fill(1) } }));
     expect(detail).toBe(`"mp.p[0]" must be a string; received 1. ${said}`);
     expect(issues).toHaveLength(50);
   });
 
-  it('quote at most 64 characters of the received value', () => {
+  it('quote at most 64 characters of the field and of the received value', () => {
     const [at64] = refused(changed({ ['x'.repeat(64)]: 1 })).issues!;
     expect(at64!.field).toBe('x'.repeat(64));
     const [at65] = refused(changed({ ['x'.repeat(65)]: 'y'.repeat(100) })).issues!;
@@ -157,7 +161,7 @@ describe('the faults of a view', () => {
     expect(at65!.received).toHaveLength(64);
   });
 
-  it('include values that are nested as deep as the parser allows', () => {
+  it('include values that are nested as deeply as the parser allows', () => {
     const deep = `${'['.repeat(8000)}${']'.repeat(8000)}`;
     for (const field of ['pn', 'zz', 'cf']) {
       expect(refused(put(field, deep)).issues).toMatchObject([{ field, received: 'an array' }]);
@@ -178,17 +182,14 @@ it.each([
     'Line 2, column 4: expected no comma before the closing "}".',
   ],
   [
-    'an object that was cut off',
+    'an object that is cut off',
     '{"pn":"é',
     'Line 1, column 7: expected text to end with a double quote on the same line; found "é. ' +
       "The body ends after 9 bytes, without the object's closing brace; a proxy may have cut it off.",
   ],
-])(
-  "a body that isn't JSON is refused, and the detail says how to correct it: %s",
-  (_, text, detail) => {
-    expect(refused(text)).toStrictEqual({ code: 'malformed-json', detail });
-  },
-);
+])('a refusal says how to correct a body with %s', (_, text, detail) => {
+  expect(refused(text)).toStrictEqual({ code: 'malformed-json', detail });
+});
 
 describe('a stored view', () => {
   const wellFormed = (value: unknown): unknown =>
@@ -196,7 +197,7 @@ describe('a stored view', () => {
       typeof item === 'string' ? item.toWellFormed() : item,
     );
 
-  it('is well-formed: lone surrogates become U+FFFD', () => {
+  it('has U+FFFD in place of each lone surrogate', () => {
     const text = changed({ pn: '\ud83d alone \udc00, 🎈 paired', cf: [{ '\udfff': '\ud800' }] });
     const stored = accepted(text);
     expect(stored.isWellFormed()).toBe(true);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Boots systemd, and has systemd run the unit that `viewlog example systemd` prints, in separate
+# Boots systemd and has systemd run the unit that `viewlog example systemd` prints, in separate
 # namespaces, on a copy of this machine's files in memory. Needs root, systemd and curl.
 # RUNTIME=PROGRAM: another Node, Deno, Bun, or dist/viewlog itself.
 set -euo pipefail

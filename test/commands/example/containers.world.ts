@@ -28,7 +28,7 @@ function ownedDirectory(): string {
 }
 
 describe('the Dockerfile', () => {
-  it('copies the bundle to an image with Node, and the executable to one without Node', async () => {
+  it('copies the bundle to an image with Node and the executable to an image without Node', async () => {
     const text = await exampleOf('dockerfile');
     expect(after('FROM', text)).toStrictEqual(['node:26-slim']);
     expect(after('COPY', text)).toStrictEqual(['--chmod=755 viewlog.mjs /usr/local/bin/viewlog']);
@@ -38,7 +38,7 @@ describe('the Dockerfile', () => {
     expect(after('FROM', other)).toStrictEqual(['debian:stable-slim']);
   });
 
-  it('sets these options for every command, and listens on every address inside the container', async () => {
+  it('sets the chosen options for every command and listens on every address inside the container', async () => {
     const data = ownedDirectory();
     const args = ['--port=9000', '--host=10.0.0.1', '--max-view=64KiB', '--projects=p.json'];
     const text = await exampleOf('dockerfile', args, { data });
@@ -79,7 +79,7 @@ async function isHealthy(args: readonly string[]): Promise<boolean> {
 }
 
 describe('the Compose service', () => {
-  it('has no privileges, runs as the owner of the data directory, and sees only that directory', async () => {
+  it('has no privileges, runs as the owner of the data directory and sees only that directory', async () => {
     const data = ownedDirectory();
     const { service, text } = await serviceOf([], { data });
     expect(service).toMatchObject({
@@ -95,7 +95,7 @@ describe('the Compose service', () => {
     expect(text).toContain(`-o 1001 -g 1002 /dev/stdin ${data}/status-token\n`);
   });
 
-  it('gets the address of a stream from the environment, and needs no token without a status server', async () => {
+  it('gets the address of a stream from the environment and needs no token without a status server', async () => {
     const { service, text } = await serviceOf(['--status=off', '--store', 'nats://u:s3cret@host']);
     expect(service['environment']).toStrictEqual(['VIEWLOG_STORE']);
     expect(text).not.toContain('token');

@@ -24,7 +24,7 @@ function lastStarted(options: Readonly<Record<string, string>>, data = dataDirec
 }
 
 describe('example', () => {
-  it('lists the names, and lists them again for an unknown name', async () => {
+  it('lists the examples, also in the error about an unknown example', async () => {
     const { code, stdout } = await run(['example']);
     const names = Array.from(stdout.matchAll(/^ {2}([a-z-]+) +\S.*$/gm), ([, name]) => name);
     expect([code, names]).toStrictEqual([0, NAMES]);
@@ -37,7 +37,7 @@ describe('example', () => {
     expect(await run(['example', 'filebeet'])).toMatchObject(typo);
   });
 
-  it("refuses port 0, which another program can't know", async () => {
+  it("refuses --port 0, because other programs can't know the port", async () => {
     expect(await run(['example', 'nginx', '--port', '0'])).toMatchObject({
       code: 64,
       stdout: '',
@@ -45,7 +45,7 @@ describe('example', () => {
     });
   });
 
-  it.each(NAMES)('fills in each line of %s', async (name) => {
+  it.each(NAMES)('fills in every value in %s', async (name) => {
     const lines = (await exampleOf(name)).trimEnd().split('\n');
     expect(lines.length).toBeGreaterThan(5);
     const wrong = /undefined|\[object|NaN|<<|>>|\s$/;
@@ -69,7 +69,7 @@ describe('example', () => {
     },
   );
 
-  it('systemd warns about the options of the last start that the unit lacks', async () => {
+  it('systemd warns about options of the last start that the unit lacks', async () => {
     const projects = join(tempDir(), 'p.json');
     fs.writeFileSync(projects, '{"projects":[]}');
     const chosen = ['--min-free=65536KiB', '--max-view=20KiB', `--projects=${projects}`];
@@ -89,7 +89,7 @@ describe('example', () => {
     ['port', ['systemd', 'systemd-socket', 'caddy', 'nginx', 'dockerfile', 'compose']],
     ['status', ['systemd', 'caddy', 'dockerfile', 'compose', 'prometheus', 'alerts']],
   ])(
-    "uses the last start's --%s in the files that have it, unless it is given",
+    "uses the last start's --%s in the files that contain it, unless the option is given",
     async (option, expected) => {
       const [taken, given] = ['127.0.0.1:9007', '127.0.0.1:9008'].map((address) =>
         option === 'port' ? address.slice(-4) : address,
@@ -114,7 +114,7 @@ describe('example', () => {
     ['max-view', ['systemd', 'nginx', 'dockerfile', 'fluent-bit', 'vector', 'filebeat', 'rsyslog']],
     ['min-free', ['systemd', 'dockerfile', 'alerts']],
   ])(
-    "warns about the last start's --%s in the files that lack it only",
+    "warns about the last start's --%s only for files that would contain it",
     async (option, expected) => {
       const text = { 'max-view': '20KiB', 'min-free': '1GiB' }[option]!;
       const data = lastStarted({ [option]: text });
@@ -135,7 +135,7 @@ describe('example', () => {
     },
   );
 
-  it('uses the addresses of the running collector, which the last start may lack', async () => {
+  it('uses the addresses of the running collector, not those of the last start', async () => {
     const { data } = await startViewlog({ args: ['--host=127.0.0.2'] });
     lastStarted({ host: '127.0.0.3' }, data);
     const { stdout, stderr } = await run(['example', 'nginx', '--port=9007'], { data });
@@ -145,7 +145,7 @@ describe('example', () => {
 
   it.each([
     ['the addresses inside a container', { host: '0.0.0.0' }, '/data'],
-    ['a text that could end a line', { host: '::1\nExecStartPre=id' }, undefined],
+    ['text that could end a line', { host: '::1\nExecStartPre=id' }, undefined],
   ])('never copies %s from the last start', async (_, options, inside) => {
     const data = lastStarted(options);
     const file = `${data}/last-start.json`;
@@ -170,7 +170,7 @@ describe('example', () => {
     }
   });
 
-  it.runIf(process.getuid?.() === 0)('warns a user who may not read the last start', async () => {
+  it.runIf(process.getuid?.() === 0)("warns a user who can't read the last start", async () => {
     const data = lastStarted({ port: '9007' });
     fs.chmodSync(data, 0o750);
     fs.chownSync(data, 4711, 4712);
@@ -185,7 +185,7 @@ describe('example', () => {
     expect(await stderrOf('clickhouse')).toBe('');
   });
 
-  it.each([...SERVERS, ...METRICS])('never prints a secret: %s', async (name) => {
+  it.each([...SERVERS, ...METRICS])('never prints a secret in %s', async (name) => {
     const env = {
       VIEWLOG_STATUS_TOKEN: 'a-secret-of-the-operator',
       VIEWLOG_STORE: 'nats://user:s3cret@nats-1.example.com',
@@ -198,7 +198,7 @@ describe('example', () => {
 });
 
 // clickhouse.world.ts runs the SQL in ClickHouse's own engine.
-it('the table for ClickHouse has a column for each field of a line, in its order', async () => {
+it('the table for ClickHouse has a column for each field of a line, in the same order', async () => {
   const data = dataDirectory();
   const sql = await exampleOf('clickhouse', [], { data });
   const [, table = ''] = /TABLE IF NOT EXISTS views \((.*?)\n\)/s.exec(sql) ?? [];

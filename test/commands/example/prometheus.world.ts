@@ -26,7 +26,7 @@ describe.skipIf(!isHere('/usr/bin/promtool'))('Prometheus accepts', () => {
   it.each([
     ['without a token', []],
     ['with a token', ['--status-token-file=token']],
-  ])('the scrape, %s', async (_, args) => {
+  ])('the scrape configuration %s', async (_, args) => {
     const data = dataDirectory();
     writeFileSync(join(data, 'token'), 'a-token-of-32-characters-or-more');
     const text = await exampleOf('prometheus', args, { data });
@@ -43,7 +43,7 @@ describe.skipIf(!isHere('/usr/bin/promtool'))('Prometheus accepts', () => {
     expect(promtool('check', 'rules', rules)).toContain('SUCCESS: 7 rules found');
   });
 
-  it('the alerts, and fires each for its problem only', async () => {
+  it('the alerts and fires each only for its problem', async () => {
     const rules = fileOf('viewlog-alerts.yml', await exampleOf('alerts', ['--min-free=1GiB']));
     const test = join(dirname(rules), 'test.yml');
     const tests = { rule_files: [rules], evaluation_interval: '5m', tests: TESTS };
@@ -102,9 +102,9 @@ const testOf = (valuesBy: (series: (typeof SERIES)[number]) => string, fires: bo
 const TESTS = [testOf((one) => one[2], false), testOf((one) => one[3], true)];
 
 it.each([
-  { store: 'files', isHere: true },
-  { store: 'a stream', isHere: canRunNats() },
-])('the scrape has every metric that an alert names, with $store', async ({ store, isHere }) => {
+  ['files', true],
+  ['a stream', canRunNats()],
+])('with %s, the scrape has every metric that an alert names', async (store, isHere) => {
   if (!isHere) return;
   const env = store === 'files' ? {} : { VIEWLOG_STORE: (await startNats()).url };
   const viewlog = await startWatched({ env });

@@ -17,7 +17,7 @@ const optionsOf = ({ port, statusPort }: Watched): string[] => [
   `--status=127.0.0.1:${statusPort}`,
 ];
 
-describe.each([
+const PROXIES = [
   {
     name: 'caddy',
     program: CADDY,
@@ -36,7 +36,10 @@ describe.each([
     fix: /nginx: (client_max_body_size \w+);/,
     limited: (site: string, limit: string) => site.replace(/client_max_body_size \w+/, limit),
   },
-])('$name, configured by its example', ({ name, program, start, beyond, fix, limited }) => {
+].map((proxy) => [proxy.name, proxy] as const);
+
+describe.each(PROXIES)('%s, configured by its example', (name, proxy) => {
+  const { program, start, beyond, fix, limited } = proxy;
   const isIt = isHere(program);
 
   it.skipIf(!isIt)('passes on views, and refusals with their reason', async () => {
@@ -59,7 +62,7 @@ describe.each([
     expect(headers.get('content-type')).not.toBe('application/problem+json');
   });
 
-  it.skipIf(!isIt)('passes on only /arriving, and its token, as the manual says', async () => {
+  it.skipIf(!isIt)('passes on only /arriving, with its token, as the manual says', async () => {
     const token = 'a-token-of-its-own';
     const viewlog = await startWatched({ env: { VIEWLOG_STATUS_TOKEN: token } });
     const blocks = blocksOf(read(`${MANUAL}/status-page.md`));
@@ -89,7 +92,7 @@ describe.each([
   });
 
   it.skipIf(!isIt).each([16, 1024])(
-    'lets viewlog alone refuse views larger than --max-view %d KiB',
+    'leaves it to viewlog to refuse views larger than --max-view %d KiB',
     async (kib) => {
       const max = `--max-view=${kib}KiB`;
       const viewlog = await startWatched({ args: [max] });

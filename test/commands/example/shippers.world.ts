@@ -7,11 +7,11 @@ import { exampleOf } from '../../support/examples.ts';
 import { isHere } from '../../support/runtimes.ts';
 import { dataDirectory } from '../../support/viewlog.ts';
 
-// Parses the printed files, and looks for each setting without which a shipper would lose or repeat
+// Parses the printed files and looks for each setting without which a shipper would lose or repeat
 // views.
 
 /**
- * Prints a shipper's file, and checks that it says how to let the shipper read, and where to put
+ * Prints a shipper's file and checks that it says how to let the shipper read, and where to put
  * the destination.
  */
 async function printed(shipper: string) {

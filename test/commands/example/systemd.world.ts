@@ -19,7 +19,7 @@ describe.skipIf(!isHere('/usr/bin/systemd-analyze'))('systemd accepts the unit',
     return [status, stderr];
   }
 
-  it.each([NODE, DENO, BUN, EXECUTABLE])('that $name prints', async (runtime) => {
+  it.each([NODE, DENO, BUN, EXECUTABLE])('that %s prints', async (runtime) => {
     if (!isPresent(runtime)) return;
     expect(verify(await exampleOf('systemd', [], { runtime }))).toStrictEqual([0, '']);
   });
@@ -36,7 +36,7 @@ describe.skipIf(!isHere('/usr/bin/systemd-analyze'))('systemd accepts the unit',
 });
 
 describe('the unit', () => {
-  it('runs this viewlog with these settings, and checks the same projects file', async () => {
+  it('runs this viewlog with the chosen settings and checks the same projects file', async () => {
     const data = dataDirectory();
     const args = ['--port=9000', '--max-view=64KiB', '--projects=p.json', '--durability=disk'];
     const unit = await exampleOf('systemd', args, { data, env: { VIEWLOG_KEEP_DAYS: '30' } });
@@ -48,7 +48,7 @@ describe('the unit', () => {
     expect(valuesOf(unit, 'ExecReload')).toContain(`${run} check ${own}`);
   });
 
-  it('names the program itself, not a link that leads to it', async () => {
+  it('names the program itself, not a link to it', async () => {
     const link = join(tempDir(), 'viewlog');
     symlinkSync(BUNDLE, link);
     const runtime = { ...NODE, command: (): [string, string] => [process.execPath, link] };
@@ -73,7 +73,7 @@ describe('the unit', () => {
 });
 
 it.skipIf(!canMount())(
-  'a booted systemd starts, reloads and restarts viewlog, and loses no view',
+  'a booted systemd starts, reloads and restarts viewlog without losing a view',
   async () => {
     const { ended } = startProgram(['bash', join(import.meta.dirname, 'booted-systemd.sh')]);
     const { code, stdout, stderr } = await ended;

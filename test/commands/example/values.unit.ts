@@ -5,6 +5,7 @@ import {
   plainPath,
   readInstallation,
 } from '../../../src/commands/example/installation.ts';
+import { printable } from '../../../src/base/text.ts';
 import { VALUES } from '../../../src/commands/example/values.ts';
 import { example } from '../../../src/commands/example.ts';
 import { readCommand } from '../../../src/commands/command.ts';
@@ -36,7 +37,7 @@ const STREAM = '--store nats://u:s3cret@host --projects /srv/viewlog/projects.js
 
 type Row<T> = [name: string, options: string, outcome: T, how?: keyof typeof PROGRAMS];
 
-/** Puts the options and the program in words in front of each row. */
+/** Returns each row with its options and program in words, for the test's name. */
 const described = <T>(rows: Row<T>[]) =>
   rows.map(([name, options, outcome, how = 'on Node']) => {
     const given = options.replace(STREAM, '--store nats://…') || 'no options';
@@ -101,7 +102,7 @@ const COMPUTED = described<unknown>([
   ['programName', '', 'viewlog', 'as an executable'],
 ]);
 
-it.each(COMPUTED)('example computes %s with %s', async (name, _, how, options, value) => {
+it.each(COMPUTED)('example computes "%s" from %s', async (name, _, how, options, value) => {
   expect(await valueOf(name, options, PROGRAMS[how])).toStrictEqual(value);
 });
 
@@ -118,19 +119,24 @@ const REFUSED = described<string>([
   ['run', '', 'Can\'t put "/opt/a b" into a configuration file', 'at a path with a space'],
 ]);
 
-it.each(REFUSED)('example refuses %s with %s', async (name, _, how, options, reason) => {
-  await expect(valueOf(name, options, PROGRAMS[how])).rejects.toThrow(reason);
-});
-
-it.each([' ', '"', "'", '$', '%', '*', '\\', '\n', ',', '#', '\u202e'])(
-  'a path with %j is refused, because some program interprets it',
-  (odd) => {
-    expect(() => plainPath(`/etc/a${odd}b`)).toThrow('into a configuration file: programs interp');
-    expect(plainPath('/srv/Ærlig_1.2-x@y+z=:')).toBe('/srv/Ærlig_1.2-x@y+z=:');
+it.each(REFUSED)(
+  'example refuses to compute "%s" from %s',
+  async (name, _, how, options, reason) => {
+    await expect(valueOf(name, options, PROGRAMS[how])).rejects.toThrow(reason);
   },
 );
 
-it('the example names the only listed site; otherwise the operator enters a name', async () => {
+it.each(
+  [' ', '"', "'", '$', '%', '*', '\\', '\n', ',', '#', '\u202e'].map((odd) => [
+    printable(odd),
+    odd,
+  ]),
+)('example refuses a path with "%s", which some programs interpret', (_, odd = '') => {
+  expect(() => plainPath(`/etc/a${odd}b`)).toThrow('into a configuration file: programs interp');
+  expect(plainPath('/srv/Ærlig_1.2-x@y+z=:')).toBe('/srv/Ærlig_1.2-x@y+z=:');
+});
+
+it('an example names the only listed site, or else a site that the operator replaces', async () => {
   const site = (origins: readonly (readonly string[])[]) => {
     const path = `${tempDir()}/projects.json`;
     const projects = origins.map((list, i) => ({ id: `${i}`, origins: list }));

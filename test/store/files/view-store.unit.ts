@@ -28,11 +28,11 @@ function flagsOf(path: string): number {
 }
 
 test.each([
-  ['disk', fs.constants.O_DSYNC],
-  ['os', 0],
+  ['disk', 'with', fs.constants.O_DSYNC],
+  ['os', 'without', 0],
 ] as const)(
-  'with --durability %s, a store opens its file with the O_DSYNC bits %i',
-  async (durability, flags) => {
+  'with --durability %s, a store opens its file %s O_DSYNC',
+  async (durability, _, flags) => {
     const { store, dir } = await openStore({ durability });
     await store.append(view(1));
     expect(flagsOf(join(dir, FILE)) & fs.constants.O_DSYNC).toBe(flags);
@@ -101,7 +101,7 @@ describe('a full disk', () => {
   test.each([
     ['writes no bytes and reports no error', async () => 0],
     ['is always busy', () => Promise.reject(Object.assign(new Error(), { code: 'EAGAIN' }))],
-  ])('is assumed, and retried with pauses, if the disk %s', async (_, writeNothing) => {
+  ])('is assumed and retried with pauses if the disk %s', async (_, writeNothing) => {
     let writes = 0;
     let isFull = true;
     const files: FileOps = {
@@ -122,7 +122,7 @@ describe('a full disk', () => {
     await store.close(20_000);
   });
 
-  test('leaves a fragment and exit code 74 at a stop; the next start seals the fragment', async () => {
+  test('leaves a fragment and exit code 74 at a stop, and the next start seals the fragment', async () => {
     const { store, disk, dir, text, path } = await openFaulty({ pollMs: 600_000 });
     disk.spaceBytes = 40;
     await store.append(view(1));
@@ -188,7 +188,7 @@ test.each([
 test.each([
   ['moves', (path: string) => fs.renameSync(path, `${path}.moved`)],
   ['empties', (path: string) => fs.truncateSync(path)],
-])('a store reopens a file that another program %s, and logs once', async (_, change) => {
+])('a store reopens a file that another program %s and logs once', async (_, change) => {
   const { store, lines, log, path } = await openFaulty();
   await store.append(view(1));
   change(path);
@@ -200,7 +200,7 @@ test.each([
   await store.close(20_000);
 });
 
-test('a store logs that the clock was set back across midnight, and follows the clock', async () => {
+test('a store logs that the clock was set back across midnight and follows the clock', async () => {
   const { store, clock, lines, log } = await openStore();
   await store.append(view(1));
   clock.ms -= DAY_MS;

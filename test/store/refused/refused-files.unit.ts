@@ -94,7 +94,7 @@ describe('a refused view', () => {
 });
 
 // The simulator tests how many bytes of a day are stored, and for which projects.
-describe('the refused file of a day', () => {
+describe('the file of refused views of a day', () => {
   it('holds at most --max-refused, which viewlog logs once; the next day has its own file', async () => {
     const { dir, log, store, clock, views, settled } = openRefused({ maxBytesPerDay: 50_000 });
     const text = JSON.stringify({ x: 'x'.repeat(9_000) });
@@ -118,7 +118,7 @@ describe('a store of refused views', () => {
     return { disk, ...openRefused({ files: disk.files() }) };
   }
 
-  it('queues at most 1 MiB of views while the disk hangs, and stops within its time-out', async () => {
+  it('queues at most 1 MiB of views while the disk hangs and stops within its time-out', async () => {
     const { disk, store } = openFaulty();
     disk.fault = () => new Promise(() => {});
     const text = JSON.stringify({ x: 'x'.repeat(9_992) });
@@ -129,7 +129,7 @@ describe('a store of refused views', () => {
   });
 
   it.each(['open', 'fdatasync', 'fsync', 'write'] as const)(
-    'counts a view as dropped if %s fails, and stores later views',
+    'counts a view as dropped if %s fails and stores later views',
     async (failing) => {
       const { disk, store, views, log, settled, dir } = openFaulty();
       fs.writeFileSync(join(dir, FILE), '{}\n');

@@ -59,7 +59,7 @@ async function hanging(...args: string[]) {
 }
 
 describe.skipIf(!canRunNats())('a collector with a stream', () => {
-  it('refuses views immediately while no server answers, and then recovers', async () => {
+  it('refuses views immediately while no server answers and then recovers', async () => {
     const { nats, node, viewlog } = await hanging();
     const waiting = refusal(viewlog);
     await until(async () => (await viewlog.metrics())['viewlog_queue_lines'] === 1);
@@ -116,13 +116,13 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     await until(async () => (await viewlog.metrics())['viewlog_queue_bytes'] === 0);
   });
 
-  it('refuses views while the stream is full, logs this once, and accepts views once there is space', async () => {
+  it('refuses views while the stream is full, logs this once and accepts views once there is space', async () => {
     const nats = await startNats();
     await makeStream(nats, { max_msgs: 3, discard: 'new' });
     const viewlog = await start(nats);
     for (let i = 0; i < 3; i++) expect(await accepts(viewlog)).toBe(true);
     expect((await refusal(viewlog)).detail).toContain("the stream doesn't accept the view");
-    // viewlog publishes nothing, and isn't ready, until the stream has space.
+    // viewlog publishes nothing and isn't ready, until the stream has space.
     const endMs = performance.now() + 7_000;
     while (performance.now() < endMs) {
       expect((await refusal(viewlog)).detail).toContain('the stream is full');
@@ -212,7 +212,7 @@ const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
 
 // An election takes the three servers 4 to 9 seconds.
 describe.skipIf(!canRunNats())('a stream that three servers store', () => {
-  it('is created with three replicas, and loses nothing when its leader or a follower is killed', async () => {
+  it('is created with three replicas and loses nothing when its leader or a follower is killed', async () => {
     const loaded = await startLoaded(RUNTIMES);
     const { nats, collectors } = loaded;
     for (const stream of ['VIEWS', 'VIEWS_REFUSED']) {
@@ -234,7 +234,7 @@ describe.skipIf(!canRunNats())('a stream that three servers store', () => {
     await expectStored(loaded);
   });
 
-  it('accepts no views while it has no quorum, and accepts views again once it has one', async () => {
+  it('accepts no views while it has no quorum and accepts views again once it has one', async () => {
     const nats = await startNatsCluster();
     const viewlog = await start(nats);
     expect(await accepts(viewlog)).toBe(true);

@@ -26,7 +26,7 @@ const USERS: NatsOptions = {
 };
 
 describe.skipIf(!canRunNats())('a collector whose stream needs a login', () => {
-  it('logs in with a user and a password, and prints neither', async () => {
+  it('logs in with a user and a password and prints neither', async () => {
     const nats = await startNats(USERS);
     const address = nats.url.replace('//', `//viewlog:${encodeURIComponent(PASSWORD)}@`);
     const viewlog = await startWatched({ env: { VIEWLOG_STORE: address } });
@@ -42,7 +42,7 @@ describe.skipIf(!canRunNats())('a collector whose stream needs a login', () => {
     expect(said.join('\n')).not.toMatch(/s3cret/);
   });
 
-  it('logs once that it is connected again, however often the server refused the login', async () => {
+  it('logs once that it is connected again, however often the server has refused the login', async () => {
     const users = join(tempDir(), 'users.conf');
     const allow = (password: string): void =>
       writeFileSync(users, `users: [ { user: viewlog, password: ${password} } ]`);
@@ -72,7 +72,7 @@ authorization { include "${'../'.repeat(20)}${users}" }`;
     expect(said.match(/Lost the connection.*; reconnecting/g)).toHaveLength(1);
   });
 
-  it.each(RUNTIMES)('logs in with a credentials file, on $name', async (runtime) => {
+  it.each(RUNTIMES)('logs in with a credentials file, on %s', async (runtime) => {
     const { options, creds } = keysAndTokens();
     const nats = await startNats(options);
     const data = dataDirectory();
@@ -91,7 +91,7 @@ authorization { include "${'../'.repeat(20)}${users}" }`;
 const OPENSSL = '/usr/bin/openssl';
 
 describe.skipIf(!canRunNats() || !isHere(OPENSSL))('a collector with a stream over TLS', () => {
-  it.each(RUNTIMES)('accepts only a certificate of that host, on $name', async (runtime) => {
+  it.each(RUNTIMES)('accepts only a certificate of that host, on %s', async (runtime) => {
     const rows: [string, string, string | undefined][] = [
       ['tls', 'DNS:localhost', 'localhost'],
       ['nats', 'DNS:localhost', 'localhost'],

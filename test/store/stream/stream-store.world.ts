@@ -14,7 +14,7 @@ const idOf = async (answer: Response): Promise<string> =>
   ((await answer.json()) as { id: string }).id;
 
 describe.skipIf(!canRunNats())('views in a stream', () => {
-  it.each(RUNTIMES)('are stored before they are acknowledged, on $name', async (runtime) => {
+  it.each(RUNTIMES)('are stored before they are acknowledged, on %s', async (runtime) => {
     const nats = await startNats();
     const data = dataDirectory();
     const viewlog = await startViewlog({ runtime, data, args: ['--store', nats.url] });
@@ -74,7 +74,7 @@ describe.skipIf(!canRunNats())('views in a stream', () => {
     const days3 = 3 * 24 * 3_600e9;
     const limits = { discard: 'old', storage: 'file', max_bytes: 1024 * 1024, max_age: days3 };
     expect(refused).toMatchObject(limits);
-    // A second collector sets its own limits, and leaves the stream's other settings.
+    // A second collector sets its own limits and leaves the stream's other settings.
     await startViewlog({ args: [...args, '--max-refused', '2MiB'] });
     expect((await nats.stream('MINE_REFUSED')).config.max_bytes).toBe(2 * 1024 * 1024);
     await startViewlog({ args: [...args, '--nats-stream', 'MINE', '--max-refused', '0'] });
@@ -157,7 +157,7 @@ describe.skipIf(!canRunNats())('a start with a stream', () => {
       { subjects: ['other.>'], max_bytes: 7e6 },
       /^error: Stream VIEWS_REFUSED isn't viewlog's \(subjects other.>\); name another stream with/,
     ],
-  ])('is refused if %s, and changes nothing', async (_, name, config, message) => {
+  ])('is refused if %s and changes nothing', async (_, name, config, message) => {
     const nats = await startNats();
     await makeStream(nats, { name, ...config });
     const { code, stderr } = await serve(nats.url);
@@ -178,7 +178,7 @@ describe.skipIf(!canRunNats())('a start with a stream', () => {
     }
   });
 
-  it('warns about a stream that drops old views, or has another number of replicas', async () => {
+  it('warns about a stream that drops old views or has another number of replicas', async () => {
     const nats = await startNats();
     await makeStream(nats, { discard: 'old', max_bytes: 1024 * 1024 });
     const args = ['--store', nats.url, '--nats-replicas', '3'];
