@@ -1,33 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { isHere, TOOLS } from './support/runtimes.ts';
+import { hasDuckDb, newDuckDb } from './support/duckdb.ts';
+import { isHere } from './support/runtimes.ts';
 import { storedViews } from './support/stored-views.ts';
 import { tempDir } from './support/temp-dir.ts';
 
 // Tests programs that read viewlog's files.
 
-const DUCKDB = `${TOOLS}/@duckdb/node-api`;
-
-interface DuckDb {
-  DuckDBInstance: {
-    create(): Promise<{
-      connect(): Promise<{ runAndReadAll(sql: string): Promise<{ getRowsJson(): unknown[][] }> }>;
-    }>;
-  };
-}
-
-/** Returns the rows that DuckDB answers with. */
-async function query(sql: string): Promise<unknown[][]> {
-  const { DuckDBInstance } = createRequire(import.meta.url)(DUCKDB) as DuckDb;
-  const connection = await (await DuckDBInstance.create()).connect();
-  return (await connection.runAndReadAll(sql)).getRowsJson();
-}
-
-it.skipIf(!isHere(DUCKDB))('DuckDB reads the files with the types of the fields', async () => {
+it.skipIf(!hasDuckDb())('DuckDB reads the files with the types of the fields', async () => {
   const { data, lines } = await storedViews();
+  const query = await newDuckDb();
   const files = `read_ndjson('${data}/views-*.ndjson', union_by_name = true, ignore_errors = true)`;
   const types = await query(`SELECT column_name, column_type FROM (DESCRIBE FROM ${files})`);
   expect(Object.fromEntries(types as [string, string][])).toMatchObject({
@@ -71,7 +55,7 @@ function commandsOf(pattern: RegExp, files: string): string[] {
   return found.map((command) => command.replace(/views-[\w*-]+\.ndjson/, files));
 }
 
-it.skipIf(!isHere(DUCKDB) || !isHere('/usr/bin/jq'))(
+it.skipIf(!hasDuckDb() || !isHere('/usr/bin/jq'))(
   "the manual's commands for jq and DuckDB skip a fragment",
   async () => {
     const { lines } = await storedViews();
@@ -88,6 +72,7 @@ it.skipIf(!isHere(DUCKDB) || !isHere('/usr/bin/jq'))(
     expect(urls.reduce((a, b) => a + b)).toBe(lines.length);
     expect(answers[1]!.trimEnd().split('\n').map(parsed)).toStrictEqual(own);
     expect(answers[2]!.match(/^"20.*$/gm)).toHaveLength(lines.length);
+    const query = await newDuckDb();
     const rows = await query(commandsOf(/^duckdb -c "([^"]*)"/gm, file)[0]!);
     expect(rows.reduce((sum, [, , count]) => sum + Number(count), 0)).toBe(lines.length);
   },

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { KiB, MiB } from '../../src/base/format.ts';
 import { LIMITS } from '../../src/base/limits.ts';
 import { sleep } from '../../src/base/time.ts';
-import { chunk, parseAnswers, post } from '../support/raw.ts';
+import { chunk, CHUNKED, parseAnswers, post } from '../support/raw.ts';
 import { BUN, DENO, DENO_2_5, isPresent, NODE, type Runtime } from '../support/runtimes.ts';
 import { startWatched } from '../support/status.ts';
 import { linesOf, until as untilEver } from '../support/viewlog.ts';
@@ -26,8 +26,6 @@ interface State {
   /** True: before the event, the head of a request is complete, and its body isn't. */
   readonly isHalfBody?: boolean;
 }
-
-const CHUNKED = { 'Content-Length': '', 'Transfer-Encoding': 'chunked' };
 
 /** @param bytesMax the value of --max-view. */
 function statesOf(bytesMax: number): Readonly<Record<string, State>> {
@@ -186,6 +184,14 @@ const all = (status: number, statuses: readonly number[], count: number): boolea
 const endsWell = ({ code, stderr }: { code: number | null; stderr: string }): boolean =>
   code === 0 && stderr.replace(/^warning: .*--min-free is off.*\n/m, '') === '';
 
+type Watched = Awaited<ReturnType<Scene['start']>>;
+
+/** Stops the collector, whose end is a row. */
+async function endRow(scene: Scene, viewlog: Watched, connections: string): Promise<void> {
+  const holds = endsWell(await viewlog.signal('SIGTERM'));
+  scene.row(`${connections}: viewlog exits with 0 and logs no error`, holds);
+}
+
 async function timeOut(scene: Scene): Promise<void> {
   const viewlog = await scene.start();
   const unread = await openUnread(viewlog.port);
@@ -226,10 +232,7 @@ async function timeOut(scene: Scene): Promise<void> {
   const isUnreadClosed = !isEndless && (await until(unread.isClosed, LIMITS.unreadTimeoutMs));
   scene.row('unread answers are closed after their time-out at the latest', isUnreadClosed);
   unread.socket.resetAndDestroy();
-  scene.row(
-    'all connections: viewlog exits with 0 and logs no error',
-    endsWell(await viewlog.signal('SIGTERM')),
-  );
+  await endRow(scene, viewlog, 'all connections');
 }
 
 /** Stops a collector while no request is in flight. */
@@ -240,10 +243,7 @@ async function stopIdle(scene: Scene): Promise<void> {
     (name, { isHalfBody }) => !isHalfBody && name !== 'a pipelined connection',
   );
   const startMs = performance.now();
-  scene.row(
-    'idle connections: viewlog exits with 0 and logs no error',
-    endsWell(await viewlog.signal('SIGTERM')),
-  );
+  await endRow(scene, viewlog, 'idle connections');
   // viewlog waits 250 ms for idle connections, but 7 s for a request in flight, on Deno 3.5 s.
   const ms = performance.now() - startMs;
   scene.row("idle connections: the stop doesn't wait for them", ms < 3_400, ms);
@@ -292,10 +292,7 @@ async function stopUnread(scene: Scene): Promise<void> {
   const viewlog = await scene.start();
   const unread = await openUnread(viewlog.port);
   const startMs = performance.now();
-  scene.row(
-    'unread answers: viewlog exits with 0 and logs no error',
-    endsWell(await viewlog.signal('SIGTERM')),
-  );
+  await endRow(scene, viewlog, 'unread answers');
   const ms = performance.now() - startMs;
   scene.row('unread answers: the stop takes at most 10 s', ms < 10_000, ms);
   scene.row('unread answers are closed at a stop', await until(unread.isClosed));
@@ -334,17 +331,11 @@ async function overBudget(scene: Scene): Promise<void> {
   for (const { socket } of [unread, ...holders, ...clients.map(([, , client]) => client)])
     socket.resetAndDestroy();
   await expectFree(scene, viewlog);
-  scene.row(
-    'all connections: viewlog exits with 0 and logs no error',
-    endsWell(await viewlog.signal('SIGTERM')),
-  );
+  await endRow(scene, viewlog, 'all connections');
 }
 
 /** Expects that the memory for requests is free, and that viewlog accepts views. */
-async function expectFree(
-  scene: Scene,
-  viewlog: Awaited<ReturnType<Scene['start']>>,
-): Promise<void> {
+async function expectFree(scene: Scene, viewlog: Watched): Promise<void> {
   // The time-out of a body would free the memory too, but later.
   const isFree = async () => (await viewlog.metrics())['viewlog_queue_bytes'] === 0;
   scene.row(
@@ -369,10 +360,7 @@ async function hangUp(scene: Scene): Promise<void> {
   for (const { socket } of [unread, ...starters, ...clients.map(([, , client]) => client)])
     socket.resetAndDestroy();
   await expectFree(scene, viewlog);
-  scene.row(
-    'all connections: viewlog exits with 0 and logs no error',
-    endsWell(await viewlog.signal('SIGTERM')),
-  );
+  await endRow(scene, viewlog, 'all connections');
 }
 
 /** Sends views while the day's file can't be opened. */

@@ -4,10 +4,8 @@ import { LIMITS } from '../../src/base/limits.ts';
 import type { Answer, Handler } from '../../src/http/exchange.ts';
 import { MemoryBudget } from '../../src/http/memory-budget.ts';
 import { listenOnNode } from '../../src/http/node.ts';
-import { chunk, post, speak } from '../support/raw.ts';
+import { chunk, CHUNKED, post, speak } from '../support/raw.ts';
 import { until } from '../support/viewlog.ts';
-
-const CHUNKED = { 'Content-Length': '', 'Transfer-Encoding': 'chunked' };
 
 interface Options {
   readonly limits?: Partial<Record<keyof typeof LIMITS, number>>;

@@ -1,13 +1,12 @@
 import type { Socket } from 'node:net';
 import { sleep } from '../../src/base/time.ts';
-import { chunk, post } from './raw.ts';
+import { chunk, CHUNKED, post } from './raw.ts';
 import { MINIMAL_VIEW } from './views.ts';
 
 // Malicious clients. Each repeats its own kind of request until it is stopped.
 
 const VIEW = JSON.stringify(MINIMAL_VIEW);
 const TEXT = { 'Content-Type': 'text/plain' };
-const CHUNKED = { 'Content-Length': '', 'Transfer-Encoding': 'chunked' };
 const bare = post(VIEW).replace('Host: localhost\r\n', 'Host: x\r\n');
 const faults = JSON.stringify(
   Object.fromEntries(Array.from({ length: 1_200 }, (_, i) => [`f${i}`, i])),

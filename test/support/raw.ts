@@ -95,6 +95,9 @@ function chunked(text: string): [string, string] {
   return [text.slice(end + 2, end + 2 + size) + body, after];
 }
 
+/** The headers of a body in chunks. */
+export const CHUNKED = { 'Content-Length': '', 'Transfer-Encoding': 'chunked' };
+
 /** Returns the text of a `POST /view`; `headers` add to or replace the usual ones. */
 export function post(body: string, headers: Record<string, string> = {}): string {
   const all: Record<string, string> = {

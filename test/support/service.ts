@@ -3,7 +3,7 @@ import { copyFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { chunk, post, speak } from './raw.ts';
+import { chunk, CHUNKED, post, speak } from './raw.ts';
 import { BUN, BUNDLE, DENO, isPresent, DENO_2_5, type Runtime } from './runtimes.ts';
 import { tempDir } from './temp-dir.ts';
 import { FULL_VIEW, MINIMAL_VIEW } from './views.ts';
@@ -14,7 +14,6 @@ import { dataDirectory, PROJECTS, run, startViewlog, until } from './viewlog.ts'
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const PAGE = 'https://page.example';
 const VIEW = JSON.stringify(MINIMAL_VIEW);
-const CHUNKED = { 'Content-Length': '', 'Transfer-Encoding': 'chunked' };
 const LARGE = 'x'.repeat(17_000);
 
 const CORS = {

@@ -10,10 +10,10 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { isHere, PYTHON_PACKAGES, TOOLS } from '../support/runtimes.ts';
+import { hasDuckDb, newDuckDb } from '../support/duckdb.ts';
+import { isHere, PYTHON_PACKAGES } from '../support/runtimes.ts';
 import { storedViews } from '../support/stored-views.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
@@ -71,27 +71,15 @@ async function storedWithFragment() {
   return { data, lines };
 }
 
-const DUCKDB = `${TOOLS}/@duckdb/node-api`;
-
-describe.skipIf(!isHere(DUCKDB))('DuckDB computes the receipt', () => {
+describe.skipIf(!hasDuckDb())('DuckDB computes the receipt', () => {
   async function answersOf(data: string, queries: readonly string[]): Promise<string[]> {
-    const { DuckDBInstance } = createRequire(import.meta.url)(DUCKDB) as {
-      DuckDBInstance: { create(): Promise<{ connect(): Promise<Connection> }> };
-    };
-    interface Connection {
-      run(sql: string): Promise<unknown>;
-      runAndReadAll(sql: string): Promise<{ getRowsJson(): unknown[][] }>;
-    }
-    const connection = await (await DuckDBInstance.create()).connect();
+    const query = await newDuckDb();
     const files = `read_ndjson_objects('${data}/views-*.ndjson', ignore_errors = true)`;
     const columns = "(json->>'ts')::TIMESTAMP AS ts, (json->>'id')::UUID AS id";
-    await connection.run(
-      `CREATE TABLE views AS SELECT ${columns} FROM ${files} WHERE json IS NOT NULL`,
-    );
+    await query(`CREATE TABLE views AS SELECT ${columns} FROM ${files} WHERE json IS NOT NULL`);
     const answers: string[] = [];
-    for (const query of queries) {
-      const rows = (await connection.runAndReadAll(query)).getRowsJson();
-      answers.push(rows.map((row) => row.join('\t')).join('\n'));
+    for (const sql of queries) {
+      answers.push((await query(sql)).map((row) => row.join('\t')).join('\n'));
     }
     return answers;
   }

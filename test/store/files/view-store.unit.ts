@@ -3,15 +3,53 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type FileOps, systemFiles } from '../../../src/disk/ops.ts';
+import { prepareDirectory } from '../../../src/disk/directory.ts';
+import type { Fatal } from '../../../src/base/exit.ts';
+import { LocalViewStore, type ViewStoreOptions } from '../../../src/store/files/view-store.ts';
+import { clockAt } from '../../support/clock.ts';
 import { FaultyDisk } from '../../support/faulty-disk.ts';
-import { openStore, view } from '../../support/open-store.ts';
+import { memoryLog } from '../../support/memory-log.ts';
+import { tempDir } from '../../support/temp-dir.ts';
 import { until } from '../../support/viewlog.ts';
 
 const FILE = 'views-2026-03-01.ndjson';
 const DAY_MS = 86_400_000;
 
+/** Opens a store at noon of 2026-03-01, in a new directory unless one is given. */
+async function openStore(options: Partial<ViewStoreOptions> = {}) {
+  const dir = options.dir ?? join(tempDir(), 'data');
+  await prepareDirectory(dir, options.files ?? systemFiles);
+  const clock = clockAt('2026-03-01T12:00:00.000Z');
+  const log = memoryLog();
+  const fatals: Fatal[] = [];
+  const store = new LocalViewStore({
+    dir,
+    files: systemFiles,
+    durability: 'disk',
+    minFreeBytes: 0,
+    now: clock.now,
+    log,
+    onFatal: (fatal) => fatals.push(fatal),
+    ...options,
+  });
+  await store.start();
+  /** Returns the day's file as text. */
+  const text = (day = '2026-03-01'): string =>
+    fs.readFileSync(join(dir, `views-${day}.ndjson`), 'utf8');
+  /** Returns the file's lines without newlines; throws if the last line has no newline. */
+  const lines = (day?: string): string[] => {
+    const whole = text(day);
+    if (whole !== '' && !whole.endsWith('\n')) throw new Error(`a fragment: ${whole}`);
+    return whole.split('\n').slice(0, -1);
+  };
+  return { dir, clock, log, fatals, store, text, lines };
+}
+
+/** Returns a view's fields, as the collector passes them. */
+const view = (n: number): Buffer => Buffer.from(JSON.stringify({ p: '1', n }));
+
 /** Opens a store on a disk with faults. */
-async function openFaulty(options: Parameters<typeof openStore>[0] = {}) {
+async function openFaulty(options: Partial<ViewStoreOptions> = {}) {
   const disk = new FaultyDisk();
   const opened = await openStore({ files: disk.files(), pollMs: 5, ...options });
   return { disk, ...opened, path: join(opened.dir, FILE) };
