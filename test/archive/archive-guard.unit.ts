@@ -251,21 +251,6 @@ describe('an archive', () => {
     expect(archive.state().shortened).toStrictEqual([NAME]);
   });
 
-  it('reports a view file that shrinks during a run', async () => {
-    const { stream, dir, file } = scene(LINES.slice(0, 40));
-    let isCut = false;
-    stream.answering = async (isIdle) => {
-      if (!isIdle || isCut || recordIn(dir)?.sequence !== 40) return;
-      isCut = true;
-      fs.truncateSync(file, 100);
-    };
-    const stopping = new AbortController();
-    const { archive, running } = archiveOf(stream, { dir, once: false, stop: stopping.signal });
-    await expect.poll(() => archive.state().shortened, { timeout: 20_000 }).toStrictEqual([NAME]);
-    stopping.abort();
-    await running;
-  });
-
   it('restores a day even if the restore is interrupted and the stream has lost some of the views', async () => {
     const { stream, dir, file } = scene();
     await archiveAll(stream, dir);

@@ -243,14 +243,6 @@ it('an archive on a full disk stops on a signal, and the next start seals the fr
   expectArchived(dir, LINES, 1);
 });
 
-it('an archive ends if a sync fails', async () => {
-  const disk = new FaultyDisk();
-  disk.fault = (operation, path) =>
-    operation === 'fdatasync' && isViewFile(path) ? { errno: 'EIO' } : undefined;
-  const { running } = archiveOf(streamOf(LINES), { dir: tempDir(), files: disk.files() });
-  await expect(running).rejects.toMatchObject({ exitCode: 74 });
-});
-
 it('an archive logs when its lag has doubled and when it has caught up', () => {
   const log = memoryLog();
   const archiveLog = new ArchiveLog(log, 'VIEWS');

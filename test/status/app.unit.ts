@@ -192,12 +192,6 @@ describe('/arriving', () => {
     const full = 'Every view is refused: the disk is full';
     expect(await ask('?project=2')).toStrictEqual([503, full]);
   });
-
-  it('requires the token if the status page requires it', async () => {
-    const source = { keepDays, installation, snapshot: broken };
-    const ask = asking(collectorStatus(source), { host: '0.0.0.0', token: TOKEN });
-    expect([(await ask('/arriving')).status, (await ask('/')).status]).toStrictEqual([401, 401]);
-  });
 });
 
 it.each([

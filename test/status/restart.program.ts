@@ -1,5 +1,5 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { chownSync, readdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { StatusModel } from '../../src/status/model.ts';
 import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
@@ -91,15 +91,3 @@ it.each([
     expect(readdirSync(dir)).toStrictEqual([]);
   }
 });
-
-it.skipIf(process.getuid?.() !== 0)(
-  'the status page prints commands that run as the owner of the files',
-  async () => {
-    const data = dataDirectory();
-    chownSync(data, 1, 1);
-    const account = execFileSync('id', ['-un', '1'], { encoding: 'utf8' }).trim();
-    expect(await textOf(await startWatched({ data }))).toMatch(
-      new RegExp(`(sudo -u|runuser -u) ${account} (-- )?/.* snippet `),
-    );
-  },
-);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../src/base/time.ts';
-import { isOpen, judgeListed, type ProjectState, stateOf } from '../../src/status/state.ts';
-import { NOON, Scene } from '../support/status-scene.ts';
+import { judgeListed, type ProjectState, stateOf } from '../../src/status/state.ts';
+import { Scene } from '../support/status-scene.ts';
 
 const QUIET = {
   active: true,
@@ -43,55 +43,6 @@ it.each<[string, ProjectState, Partial<typeof QUIET>]>([
 const state = (scene: Scene): ProjectState => scene.judged()[0]!.state;
 
 describe('a refusal', () => {
-  it('counts for an hour', () => {
-    const scene = new Scene([{ id: '1' }]);
-    scene.refuse(1, { code: 'invalid-view', project: '1' });
-    scene.nowMs = NOON + HOUR_MS - MINUTE_MS;
-    expect(state(scene)).toBe('refused');
-    scene.nowMs = NOON + HOUR_MS + MINUTE_MS;
-    expect(state(scene)).toBe('quiet');
-  });
-
-  it('from one origin stays open when another origin is added', () => {
-    const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
-    const refusal = { code: 'origin-not-allowed', project: '1' } as const;
-    scene.refuse(5, refusal, 'https://b.example');
-    scene.refuse(5, refusal, 'https://c.example');
-    expect(scene.text()).toContain(
-      'in the last hour were refused. The refusals began on 2026-11-22 14:00 UTC.',
-    );
-    expect(scene.text()).toMatch(/ from https:\/\/b\.example[^]* from https:\/\/c\.example/);
-    scene.list({ id: '1', origins: ['https://b.example'] });
-    scene.accept();
-    const open = scene
-      .judged()[0]!
-      .reasons.filter(isOpen)
-      .map(({ sample }) => sample.origin);
-    expect(open).toStrictEqual(['https://c.example']);
-    expect(state(scene)).toBe('partly-refused');
-  });
-
-  it("of few views isn't a problem, but is named beside a fixed cause", () => {
-    const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
-    scene.refuse(5, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
-    scene.list({ id: '1', origins: ['https://b.example'] });
-    scene.accept(100);
-    scene.refuse(5, { code: 'invalid-view', project: '1' });
-    expect(scene.text()).toMatch(
-      /^Views are arriving from 1 of 1 project; earlier problems are fixed\nProject 1: fixed since 2026-11-22 14:00 UTC \(origin not allowed\)\. Still refused \(invalid view\): 5 in the last hour\.\n/,
-    );
-  });
-
-  it('from an origin that nobody has added stays open, whatever else is accepted', () => {
-    const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
-    scene.refuse(9, { code: 'origin-not-allowed', project: '1' }, 'https://x.example');
-    scene.accept(70);
-    expect(state(scene)).toBe('partly-refused');
-    expect(scene.text()).not.toMatch(/fixed|Accepted again/);
-    scene.list({ id: '1', origins: ['https://x.example'] });
-    expect(scene.judged()[0]!.colour).toBe('green');
-  });
-
   it('of an invalid view is fixed once over five times as many views are accepted as between two refusals', () => {
     const scene = new Scene([{ id: '1' }]);
     const refuse = (): void => scene.refuse(1, { code: 'invalid-view', project: '1' });
@@ -102,13 +53,6 @@ describe('a refusal', () => {
     scene.accept(20);
     expect(state(scene)).toBe('partly-refused');
     scene.accept(13);
-    expect(state(scene)).toBe('arriving');
-  });
-
-  it('of an invalid view is fixed within a minute if all views of the page were refused', () => {
-    const scene = new Scene([{ id: '1' }]);
-    scene.refuse(50, { code: 'invalid-view', project: '1' });
-    scene.accept(6, '1', 5_000);
     expect(state(scene)).toBe('arriving');
   });
 

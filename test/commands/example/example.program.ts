@@ -37,14 +37,6 @@ describe('example', () => {
     expect(await run(['example', 'filebeet'])).toMatchObject(typo);
   });
 
-  it("refuses --port 0, because other programs can't know the port", async () => {
-    expect(await run(['example', 'nginx', '--port', '0'])).toMatchObject({
-      code: 64,
-      stdout: '',
-      stderr: 'error: Give --port a fixed port: port 0 means a different free port at each start\n',
-    });
-  });
-
   it.each(NAMES)('fills in every value in %s', async (name) => {
     const lines = (await exampleOf(name)).trimEnd().split('\n');
     expect(lines.length).toBeGreaterThan(5);
