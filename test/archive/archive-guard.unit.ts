@@ -255,15 +255,17 @@ describe('an archive', () => {
     const { stream, dir, file } = scene();
     await archiveAll(stream, dir);
     fs.truncateSync(file);
+    await archiveAll(stream, dir);
     stream.expire(11);
-    let left = 30;
+    let left = 12;
     const stopping = new AbortController();
     stream.answering = async () => {
       if (left-- === 0) stopping.abort();
-      if (left === 20) stream.disconnect();
-      if (left === 10) throw new Error('no leader');
+      if (left === 8) stream.disconnect();
+      if (left === 4) throw new Error('no leader');
     };
     await restore(stream, dir, stopping);
+    expect(recordIn(dir)!.shortened).toStrictEqual([NAME]);
     stream.answering = async () => {};
     await restore(stream, dir);
     expectArchived(

@@ -50,9 +50,9 @@ describe('a refusal', () => {
       scene.accept(4);
       refuse();
     }
-    scene.accept(20);
+    scene.accept(22, '1', 2_000);
     expect(state(scene)).toBe('partly-refused');
-    scene.accept(13);
+    scene.accept();
     expect(state(scene)).toBe('arriving');
   });
 
@@ -68,9 +68,10 @@ describe('a refusal', () => {
     expect(scene.judged()[0]!.colour).toBe('green');
   });
 
-  it('over a limit counts for an hour', () => {
+  it('over a limit counts for an hour, even once a higher limit has fixed it', () => {
     const scene = new Scene([{ id: '1', maxViewsPerMinute: 20 }]);
     scene.refuse(30, { code: 'rate-limited', project: '1', limit: 20 });
+    scene.list({ id: '1', maxViewsPerMinute: 40 });
     scene.accept(HOUR_MS / MINUTE_MS, '1', MINUTE_MS);
     expect(scene.judged()[0]).toMatchObject({ state: 'arriving', colour: undefined });
   });
