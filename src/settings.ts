@@ -251,18 +251,22 @@ function unknownOption(flag: string, command = 'serve', names?: readonly OptionN
 /**
  * Returns the settings of a command that takes the options `names`: from flags, else from
  * `VIEWLOG_*`, else the defaults.
+ * @param isArchive an archive reads a stream without `--store`.
  * @throws {Fatal} exit 64 with the wrong value and the expected one.
  */
 export function readSettings<K extends OptionName>(
   flags: readonly Flag[],
   names: readonly K[],
   env: ReadEnv = readEnv,
+  isArchive = false,
 ): Settings<K> {
   const given = givenBy(flags, names);
   const settings = new Map<string, unknown>(
     names.map((name) => [name, settingOf(name, given, env)]),
   );
-  if (settings.has('store')) rejectIneffectiveFlags(given, settings.get('store') !== undefined);
+  if (settings.has('store') && !isArchive) {
+    rejectIneffectiveFlags(given, settings.get('store') !== undefined);
+  }
   rejectShortQueue(settings);
   return Object.fromEntries(settings) as Settings<K>;
 }

@@ -89,7 +89,8 @@ export function readCommand<K extends OptionName>(
   env?: ReadEnv,
 ): { settings: Settings<K>; operands: readonly string[]; self: Announced; asOwner: AsOwner } {
   const { name, operands: wanted = '', options } = command;
-  const settings = readSettings(flags, options, env);
+  // `viewlog example archive` prints a unit for an archive.
+  const settings = readSettings(flags, options, env, operands[0] === 'archive');
   checkOperands(command, operands);
   const self = selfOf(command, settings, chosenOptions(flags, options, env));
   const asOwner = (owner: Owner): string | undefined => {

@@ -18,7 +18,16 @@ export type Value = string | number | readonly string[];
 type ValueOf = (installation: Installation, example: string) => Value;
 
 /** The options of a collector that an archive takes too. */
-const ARCHIVED = ['data', 'min-free', 'keep-days', 'status', 'status-token-file', 'log'] as const;
+const ARCHIVED = [
+  'data',
+  'nats-stream',
+  'nats-creds',
+  'min-free',
+  'keep-days',
+  'status',
+  'status-token-file',
+  'log',
+] as const;
 
 /** The values of `<<name>>` in templates. Only those of the printed template are computed. */
 export const VALUES: Readonly<Record<string, ValueOf>> = {

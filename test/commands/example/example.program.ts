@@ -37,6 +37,17 @@ describe('example', () => {
     expect(await run(['example', 'filebeet'])).toMatchObject(typo);
   });
 
+  it('archive prints the stream and the credentials, which need no --store', async () => {
+    const data = tempDir();
+    const args = ['example', 'archive', '--data', data, '--nats-creds', '/etc/viewlog.creds'];
+    const env = { VIEWLOG_NATS_STREAM: 'PAGES' };
+    const flags = ` archive --data ${data} --nats-stream PAGES --nats-creds /etc/viewlog.creds\n`;
+    const { stdout } = await start(args, data, { env }).ended;
+    expect(stdout).toContain(flags);
+    expect(await start([...args, '--nats-stream', 'PAGES'], data).ended).toMatchObject({ stdout });
+    expect((await start(['example', 'systemd', '--nats-stream', 'X'], data).ended).code).toBe(64);
+  });
+
   it.each(NAMES)('fills in every value in %s', async (name) => {
     const lines = (await exampleOf(name)).trimEnd().split('\n');
     expect(lines.length).toBeGreaterThan(5);
