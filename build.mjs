@@ -59,11 +59,28 @@ const shortNames = {
             jsx: 'automatic',
             jsxImportSource: 'hono/jsx',
           };
-      const { code } = await transform(text, { ...options, minifyIdentifiers: true });
+      const isModule = /^(import|export) /m.test(text);
+      const { code } = await transform(text + (isModule ? NESTED : ''), {
+        ...options,
+        minifyIdentifiers: true,
+      });
       return { contents: code };
     });
   },
 };
+
+/**
+ * A function that the bundle leaves out. With it, esbuild gives local variables the same short names in
+ * each module, and other names to what belongs to the module. Otherwise the names of two modules
+ * collide, and esbuild would append numbers to those of thousands of variables.
+ */
+const LETTERS = [...'etnriosaclupdhmfgywvbxkjqz'];
+const LOCALS = LETTERS.slice(0, 12);
+const NESTED = `
+function nested(${LOCALS}) {
+  ${`${LOCALS.join(';')};`.repeat(1_000)}
+  return '${LETTERS.map((letter, i) => letter.repeat(100 * (26 - i))).join('')}';
+}`;
 
 /** `Object.defineProperty(exports, "x", { enumerable: true, get: function () { return m.x; } });` */
 const EXPORT =
