@@ -74,10 +74,10 @@ const shortNames = {
  * each module, and other names to what belongs to the module. Otherwise the names of two modules
  * collide, and esbuild would append numbers to those of thousands of variables.
  */
-const LETTERS = [...'etnriosaclupdhmfgywvbxkjqz'];
+const LETTERS = 'etnriosaclupdhmfgywvbxkjqz'.split('');
 const LOCALS = LETTERS.slice(0, 12);
 const NESTED = `
-function nested(${LOCALS}) {
+function nested(${LOCALS.join()}) {
   ${`${LOCALS.join(';')};`.repeat(1_000)}
   return '${LETTERS.map((letter, i) => letter.repeat(100 * (26 - i))).join('')}';
 }`;

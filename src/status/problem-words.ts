@@ -73,7 +73,7 @@ export function noticesOf(model: StatusModel): Notice[] {
     ...obstacles,
     ...problems.map((row) => problemNotice(row, of, model.nowMs)),
     ...(overdue.length === 0 ? [] : [overdueNotice(overdue, of)]),
-    ...notes.map((note): Notice => ({ colour: 'amber', ...messageNotice(note) })),
+    ...notes.map((note) => messageNotice(note, 'amber')),
     ...(model.isNew && obstacles.length === 0 ? [firstSteps(model)] : []),
   ];
   const unknown = commands.unknownFacts(of);
@@ -83,14 +83,14 @@ export function noticesOf(model: StatusModel): Notice[] {
 }
 
 /** Makes a notice of a message that viewlog logs, too: `fact; fix` or `fact; run: command`. */
-export function messageNotice(message: string): Notice {
+export function messageNotice(message: string, colour?: Colour): Notice {
   const parts = /^(.+?); (.*?\brun(?: as root)?:(?= )|.+)(?: (.+))?$/.exec(message);
   const [, fact = message, advice, command] = parts ?? [];
   const title = sentence(fact);
-  if (advice === undefined) return { title, steps: [] };
+  if (advice === undefined) return { colour, title, steps: [] };
   // The first word can be the name of an account: `viewlog can't enter "/root"`.
   const text = advice.replace(/^[a-z](?!\S* can't )/, (letter) => letter.toUpperCase());
-  return { title, steps: [{ text: sentence(text), command }] };
+  return { colour, title, steps: [{ text: sentence(text), command }] };
 }
 
 const sentence = (text: string): string => text.replace(/[^.:?]$/, '$&.');
