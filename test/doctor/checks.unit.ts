@@ -3,7 +3,6 @@ import { basename } from 'node:path';
 import type { StreamInfo } from '@nats-io/jetstream';
 import { expect, it } from 'vitest';
 import { type ExitCode, Fatal } from '../../src/base/exit.ts';
-import { clip } from '../../src/base/text.ts';
 import { BUILD } from '../../src/base/built.ts';
 import type { Reply } from '../../src/base/fetch-once.ts';
 import { examine } from '../../src/doctor/checks.ts';
@@ -520,7 +519,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
       of: { ...INSTALLATION, data: undefined },
       disk: undefined,
     },
-  // An archive goes on beside a file that was cut short.
+  // An archive keeps running after one of its files was cut short.
   'error health: The archive isn\'t ready: View file "v" was cut short. To restore it, run "archive --restore 2026-01-01".':
     {
       ...ARCHIVE,
@@ -588,7 +587,7 @@ const CLUSTER_FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     cluster({ clockMs: 3_000 }),
 };
 
-it('the doctor calls nothing of a cluster correct that it has not seen', () => {
+it("the doctor calls nothing of a cluster correct that it hasn't seen", () => {
   const oks = (change: Parameters<typeof cluster>[0]): string[] =>
     examined(cluster(change)).flatMap(({ check, state, what }) =>
       state === 'ok' && /^(cluster p|stream)/.test(check) ? [`${check}: ${what}`] : [],
@@ -666,8 +665,12 @@ it('the doctor says that a large disk lasts for years instead of a number of day
   );
 });
 
+/** Returns the beginning and the end of a finding. */
+const shortened = (finding: string): string =>
+  finding.replace(/^(.{60,100}) .{20,}? (.{20,45})$/, '$1 … $2').trimEnd();
+
 const named = Object.entries({ ...FINDINGS, ...CLUSTER_FINDINGS }).map(
-  ([finding, facts]) => [clip(finding, 100).trimEnd(), finding, facts] as const,
+  ([finding, facts]) => [shortened(finding), finding, facts] as const,
 );
 it.each(named)('the only problem that the doctor reports is "%s"', (_, finding, facts) => {
   expect(problemLines(facts)).toStrictEqual([expect.stringContaining(finding)]);

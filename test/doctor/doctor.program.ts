@@ -166,7 +166,7 @@ it("the doctor reads the token of its own user's collector, and of no other user
   });
   expect(wrong.line('health')).toContain('The doctor has the wrong token, so');
   if (process.getuid?.() !== 0) return;
-  // The process could have named any file, which root would read, and send to it.
+  // The process could have named any file, so root would read that file and send its content there.
   fs.lchownSync(join(data, 'viewlog.lock'), SERVICE.uid, SERVICE.gid);
   const { out, line } = await doctor(data);
   expect(line('health')).toContain(

@@ -53,7 +53,7 @@ describe.skipIf(!isRoot)('the doctor', () => {
 const UNIT = '/usr/local/lib/systemd/system/viewlog.service';
 
 it.runIf(isRoot && !fs.existsSync(UNIT))(
-  'before the first start, the doctor starts the unit of the data directory',
+  'before the first start, the doctor prints the command that starts the unit of the data directory',
   async () => {
     const created = fs.mkdirSync(dirname(UNIT), { recursive: true }) ?? UNIT;
     onTestFinished(() => fs.rmSync(created, { recursive: true }));
