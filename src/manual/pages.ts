@@ -41,13 +41,15 @@ export const READERS = {
 
 export const TOPICS: readonly string[] = Object.values(READERS).flatMap(Object.keys);
 
+/** Texts by file name. */
+type Texts = Readonly<Record<string, string>>;
+
 /**
  * Returns the topic, or the word in a heading, that another word of an operator leads to. Each line
  * of `synonyms.txt` has one, with such words.
  */
-function synonymOf(word: string): string | undefined {
-  const text = builtTexts()['synonyms.txt']!;
-  const lines = text.split('\n').map((line) => line.split(/[:,] /));
+function synonymOf(word: string, texts: Texts): string | undefined {
+  const lines = texts['synonyms.txt']!.split('\n').map((line) => line.split(/[:,] /));
   return lines.find(([, ...words]) => words.includes(word))?.[0];
 }
 
@@ -55,9 +57,9 @@ function synonymOf(word: string): string | undefined {
  * Returns the Markdown of a topic's page. Any other word finds the section that has the word in its
  * heading, or else most often in its text. `undefined` if no section has it.
  */
-export function findText(asked: string): string | undefined {
-  const page = (topic: string): string | undefined => builtTexts()[`${topic}.md`];
-  const word = synonymOf(asked) ?? synonymOf(asked.replace(/s$/, '')) ?? asked;
+export function findText(asked: string, texts: Texts = builtTexts()): string | undefined {
+  const page = (topic: string): string | undefined => texts[`${topic}.md`];
+  const word = synonymOf(asked, texts) ?? synonymOf(asked.replace(/s$/, ''), texts) ?? asked;
   if (TOPICS.includes(word)) return page(word);
   if (!/^[\w .-]+$/.test(word)) return undefined;
   // `config` finds `configuration`, and `updates` finds `update`.
