@@ -3,6 +3,7 @@ import { readEnv } from '../../base/env.ts';
 import { EXIT, Fatal } from '../../base/exit.ts';
 import { KiB } from '../../base/format.ts';
 import { type Address, fromOwnMachine, hostAndPort } from '../../http/listener.ts';
+import { ARCHIVE_OPTIONS } from '../../run-archive.ts';
 import { envName, SERVE_OPTIONS } from '../../settings.ts';
 import { isLoopback } from '../../status/guard.ts';
 import { TOKEN_ENV } from '../../status/token.ts';
@@ -18,16 +19,7 @@ export type Value = string | number | readonly string[];
 type ValueOf = (installation: Installation, example: string) => Value;
 
 /** The options of a collector that an archive takes too. */
-const ARCHIVED = [
-  'data',
-  'nats-stream',
-  'nats-creds',
-  'min-free',
-  'keep-days',
-  'status',
-  'status-token-file',
-  'log',
-] as const;
+const ARCHIVED = SERVE_OPTIONS.filter((name) => ARCHIVE_OPTIONS.some((one) => one === name));
 
 /** The values of `<<name>>` in templates. Only those of the printed template are computed. */
 export const VALUES: Readonly<Record<string, ValueOf>> = {
