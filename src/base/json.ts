@@ -28,7 +28,7 @@ const SYNTAX: Record<string, string> = {
   CloseBracketExpected: 'expected "]" or ","',
   EndOfFileExpected: 'expected the end of the text',
   InvalidCommentToken: "comments aren't allowed in JSON",
-  UnexpectedEndOfString: 'expected text to end with a double quote on the same line',
+  UnexpectedEndOfString: 'expected a closing double quote on this line',
   UnexpectedEndOfNumber: 'expected a digit at the end of the number',
   InvalidUnicode: 'expected four hexadecimal digits after "\\u"',
   InvalidEscapeCharacter: 'expected one of "\\/bfnrtu after a backslash',

@@ -106,5 +106,9 @@ export function refuse(
 
 export function refuseUnexpected(error: unknown, request: Exchange, parts: CollectorParts): Answer {
   parts.log.error(`Unexpected: ${error instanceof Error ? error.stack : String(error)}`);
-  return refuse(unavailable('viewlog had an unexpected error; see its log'), request, parts);
+  return refuse(
+    unavailable("viewlog had an unexpected error, which is in the operator's log"),
+    request,
+    parts,
+  );
 }

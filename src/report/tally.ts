@@ -9,7 +9,7 @@ export interface Entry {
   count: number;
   /** The count of the previous period. */
   before: number;
-  /** For a page, its latest title, and how many of the views with that title aren't counted yet. */
+  /** For a page: its latest title, and its views with that title since the title last changed. */
   title: string;
   titled: number;
 }

@@ -19,7 +19,7 @@ interface ModelInput extends CollectorState {
 /** The contents of the status page and of `/status.json`. */
 export interface StatusModel extends Readonly<Listing['totals']> {
   readonly nowMs: number;
-  /** When this process began to count and when counting began. */
+  /** The start of this process, and the start of the counts, which a restart retains. */
   readonly startMs: number;
   readonly sinceMs: number;
   readonly version: string;
@@ -83,7 +83,7 @@ export class Listing {
   /** Part of the names or ids of the projects to be listed. */
   readonly filter: string;
   readonly problems: Judged[] = [];
-  /** Projects without a problem, as far as there is space for them. */
+  /** Projects without a problem, up to the limit of rows. */
   readonly others: Judged[] = [];
   strayRequests: Judged | undefined;
   readonly totals = { projectsListed: 0, projectsActive: 0, projectsArriving: 0, projectsFound: 0 };

@@ -104,7 +104,7 @@ function faultNotice(fault: ProjectsFault, of: Installation): Notice {
   const what = access?.command === undefined ? withFix(first, access) : first;
   return {
     colour: 'amber',
-    title: `${what.replace(/[^?]$/, '$&.')} The file has been ${faultWord(fault)} since ${at(sinceMs)}. viewlog continues with the last good list.`,
+    title: `The projects file has been ${faultWord(fault)} since ${at(sinceMs)}. viewlog continues with the last good list. ${what.replace(/[^?]$/, '$&.')}`,
     steps: correction(fault, of),
   };
 }
@@ -117,7 +117,7 @@ function correction({ isMissing, access, line }: ProjectsFault, of: Installation
   }
   const text = 'Correct the file. Until then, no command can change it. To see every fault:';
   return [
-    ...(line === undefined ? [] : [lineStep(...line)]),
+    ...(line?.some((part) => part.trim() !== '') ? [lineStep(...line)] : []),
     { text, command: commands.check(of) },
   ];
 }
@@ -135,7 +135,7 @@ export function directoryNotice(
 ): Notice {
   const title =
     `The data directory belongs to ${owner}, with mode ${modeText(mode)}. viewlog ${runs} as ${account.name}, ` +
-    "which can't create files there, so viewlog can't begin the next day's file or start again.";
+    "which can't create files there. viewlog can't begin the next day's file or start again.";
   const text = 'The account that runs viewlog must own the directory and have write permission';
   const command = commands.giveBack(of, account);
   const step = isGivenAway ? { text: `${text}:`, command } : { text: `${text}.` };
@@ -164,7 +164,7 @@ function closedFilesNotices({ closedFiles, copiesGid, installation: of }: Status
 }
 
 export function overdueNotice(overdue: readonly string[], of: Installation): Notice {
-  const title = `viewlog should have removed ${plural(overdue.length, 'file')} by now.`;
+  const title = `${plural(overdue.length, 'file')} ${overdue.length === 1 ? 'is' : 'are'} overdue for removal.`;
   const text =
     'viewlog removes one day of view files and one of refused files per hour. To remove the oldest now:';
   const steps = [{ text, command: commands.remove(of, overdue) }];
@@ -365,8 +365,8 @@ function fateSteps(
   const isFixed = fixedMs !== undefined || remedy.kind === 'fixed';
   const them = stored === 1 ? 'it' : 'them';
   const again = `${isFixed ? 'To' : 'After the fix,'} send ${them} again:`;
-  const these = (count: number): string =>
-    `${plural(count, `refused ${noun}`)} ${count === 1 ? 'is' : 'are'}`;
+  const these = (count: number, not = ''): string =>
+    `${plural(count, `refused ${noun}`)} ${count === 1 ? 'is' : 'are'}${not}`;
   const still = `${these(stored)} stored${resent > 0 ? ', but not sent again yet' : ''}.`;
   // A directory that viewlog can't enter may still have the file.
   const isGone = of.data !== undefined && days.length === 0 && fate.obstacle !== 'directory';
@@ -383,7 +383,7 @@ function fateSteps(
   } else if (stored > 0) {
     steps.push({ text: `${still} ${obstructed ?? again}`, command });
   }
-  if (lost > 0) steps.push({ text: `${these(lost)} not stored: ${whyLost(code, fate)}` });
+  if (lost > 0) steps.push({ text: `${these(lost, "n't")} stored: ${whyLost(code, fate)}` });
   return steps;
 }
 
@@ -510,14 +510,15 @@ const UNKNOWN_RATE = 'After a full minute, the status page suggests a limit.';
 function proxyStep(sample: Sample, bodyBytes: number, of: Installation): Step {
   const { isCut, bytes } = sample;
   const seconds = LIMITS.bodyTimeoutMs / 1000;
-  const late = `didn't arrive whole before its connection ended or ${seconds} s passed`;
-  const arrived = bytes === undefined ? '' : `; ${formatCount(bytes)} bytes had arrived`;
-  const what = isCut ? `ended after ${formatCount(bytes ?? 0)} bytes` : `${late}${arrived}`;
+  const arrived = bytes === undefined ? '' : ` (${formatCount(bytes)} bytes)`;
+  const what = isCut
+    ? `ended after ${formatCount(bytes ?? 0)} bytes`
+    : `was incomplete${arrived} when its connection ended or ${seconds} s had passed`;
   const nginx = `client_max_body_size ${Math.ceil(bodyBytes / KiB)}k`;
   const caddy = `max_size ${formatSizeOption(bodyBytes)} in request_body`;
   const text =
-    `The latest body ${what}. If a proxy limits the size of bodies, ` +
-    `allow ${formatSize(bodyBytes)} (nginx: ${nginx}; Caddy: ${caddy}). If it limits the time, allow ${seconds} s. ${TEST_PROXY}`;
+    `The latest body ${what}. If there is a proxy, allow bodies of ${formatSize(bodyBytes)} there ` +
+    `(nginx: ${nginx}; Caddy: ${caddy}) that take up to ${seconds} s. ${TEST_PROXY}`;
   return { text, command: testProxy(sample, of) };
 }
 
@@ -534,7 +535,9 @@ function pageStep({ sample, fate }: Pick<Refused, 'sample' | 'fate'>, of: Instal
   const { code, text: body = '' } = sample;
   const [, url] = /"url"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(body) ?? [];
   const unknown = fate === undefined ? 'that sent this view' : 'that sends such views';
-  const page = url === undefined ? unknown : `"${printable(url, 100)}"`;
+  // An invalid view may have something else in place of the page's address.
+  const isPage = url !== undefined && /^(\/|https?:)/.test(url);
+  const page = isPage ? `"${printable(url, 100)}"` : unknown;
   const correct = `Correct the page ${page}.`;
   // A sample that was cut ends in an ellipsis, and a line can't show every character.
   const isWhole = !/^$|…$/.test(body) && printable(body, Infinity) === body;

@@ -21,7 +21,7 @@ export function statusText(model: StatusModel): string {
       tableLine(words.cells(row), words.stateWords(row), `${row.id}  ${printable(row.name, 60)}`),
     ),
     words.leftOut(model),
-    model.unlisted.length === 0 ? 'No unlisted id sends views.' : 'Unlisted ids that send views:',
+    ...(model.unlisted.length === 0 ? [] : ['Unlisted ids that send views:']),
     ...unlistedNotices(model).map(noticeText),
     ...(model.strayRequests === undefined ? [] : [model.strayRequests.name]),
     ...strayNotices(model).map(noticeText),

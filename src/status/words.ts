@@ -8,7 +8,7 @@ import { LATEST_MAX } from './counts.ts';
 import { isStream } from './health.ts';
 import type { LatestRefusal, ProjectRow, StatusModel } from './model.ts';
 import type { Sample } from './reasons.ts';
-import { type Judged, type SubjectKind } from './state.ts';
+import { isFixed, type Judged, type SubjectKind } from './state.ts';
 
 /** `2026-11-22 14:00 UTC`; the page shows such texts in the reader's time zone. */
 export const at = (ms: number): string =>
@@ -41,7 +41,7 @@ export const nounOf = (kind: SubjectKind): string => (kind === 'requests' ? 'req
 export function problemWords(
   one: Omit<Judged, 'activity'> & Partial<Pick<ProjectRow, 'figures'>>,
 ): string {
-  const { kind, state, accepted, isDown, acceptedYesterday } = one;
+  const { kind, state, accepted, acceptedYesterday } = one;
   const refused = refusedInAll(one);
   if (state === 'silent') {
     return `no views in the last 3 hours (${formatCount(acceptedYesterday)} in the same hours yesterday)`;
@@ -50,12 +50,15 @@ export function problemWords(
   const all = plural(accepted + refused, noun);
   const none = [`its only ${noun}`, `both ${noun}s`][refused - 1] ?? `all ${all}`;
   const many = accepted === 0 ? none : `${formatCount(refused)} of ${all}`;
+  const what = `in the last hour ${kind === 'requests' ? 'failed before viewlog knew their project' : `${were(refused)} refused`}`;
   const gone = refused - one.refused;
-  const why = isDown
-    ? 'during an outage or for causes that are now fixed'
-    : 'for causes that are now fixed';
-  const what = `in the last hour ${kind === 'requests' ? 'failed before naming a project' : `${were(refused)} refused`}`;
-  return `${many} ${what}${gone > 0 ? `, ${formatCount(gone)} of them ${why}` : ''}`;
+  const ofFixed = one.reasons.filter(isFixed).reduce((sum, { lastHour }) => sum + lastHour, 0);
+  const fixed = Math.min(gone, ofFixed);
+  const causes = [
+    ...(fixed > 0 ? [`${formatCount(fixed)} of them for causes that are now fixed`] : []),
+    ...(gone > fixed ? [`${formatCount(gone - fixed)} of them during the outage`] : []),
+  ];
+  return [`${many} ${what}`, ...causes].join(', ');
 }
 
 /** Includes views that were refused for causes that are fixed, or of the store. */
@@ -177,12 +180,10 @@ function storeFigure({ store, space }: StatusModel): Figure {
     const where = `${name}, ${server}, led by ${seen.leader ?? 'no server'}`;
     return ['Stream', plural(seen.messages, 'message'), where];
   }
-  if (space === undefined) return ['Free disk', 'unknown', "statfs isn't permitted"];
+  if (space === undefined) return ['Free disk', 'unknown', "viewlog isn't allowed to check"];
   const { freeBytes, daysLeft } = space;
   const lasts =
-    daysLeft === undefined
-      ? 'days left: known after one full day'
-      : `lasts ${daysInWords(daysLeft)}`;
+    daysLeft === undefined ? 'estimate after one full day' : `lasts ${daysInWords(daysLeft)}`;
   return ['Free disk', formatRoundedSize(freeBytes), lasts];
 }
 

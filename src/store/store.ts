@@ -7,7 +7,8 @@ export interface ViewStore {
    * @param fields the view's fields as JSON text in UTF-8, one object on one line. The caller must
    *   not change them afterwards.
    * @param project the view's `p`.
-   * @returns resolves once the line is as durable as promised, or won't be. Never rejects.
+   * @returns resolves once the line is as durable as promised, or storing it has failed. Never
+   *   rejects.
    */
   append(fields: Uint8Array, project: string): Promise<Appended>;
 }

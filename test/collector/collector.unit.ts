@@ -248,7 +248,10 @@ it("a view that storage refuses doesn't count towards its project's limit", asyn
 
 it.each<[why: string, ViewStore['append']]>([
   ['the disk is full', async () => ({ unavailable: 'the disk is full' })],
-  ['viewlog had an unexpected error; see its log', () => Promise.reject(new Error('x'))],
+  [
+    "viewlog had an unexpected error, which is in the operator's log",
+    () => Promise.reject(new Error('x')),
+  ],
 ])(
   'an answer of 503 because "%s" never claims that the view wasn\'t stored',
   async (why, append) => {

@@ -444,7 +444,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     shown(sceneOf({}, 2, 'origin-not-allowed')),
   'warning refusals: Aurora: 11 of 111 views in the last hour were refused, 9 of them for causes that are now fixed':
     shown(fixedBesideOpen()),
-  'body cut off. The latest body ended after 12 bytes. If a proxy limits the size of bodies, allow 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)':
+  'body cut off. The latest body ended after 12 bytes. If there is a proxy, allow bodies of 80 KiB there (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)':
     shown(cutBodies()),
   'warning cors: Responses carry Access-Control-Allow-Origin "*" instead of "https://a.example", so browsers block requests from pages. Have the proxy pass on OPTIONS requests and Origin headers and add no Access-Control-… headers. For examples, run: viewlog help proxies':
     proxied({ get: problem('method-not-allowed', '', { 'access-control-allow-origin': '*' }) }),
@@ -456,7 +456,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     proxied({ project: '7', view: problem('project-not-activated', 'No.') }),
   "warning view: A view of project 7 from https://a.example, in a body of 16 KiB, didn't reach viewlog (403 from nginx), so views are lost. Have the proxy pass POST requests on to viewlog. For examples, run: viewlog help proxies":
     proxied({ project: '7', view: answer(403, { server: 'nginx' }) }),
-  'warning overdue files: viewlog should have removed 1 file by now. viewlog removes one day of view files and one of refused files per hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson':
+  'warning overdue files: 1 file is overdue for removal. viewlog removes one day of view files and one of refused files per hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson':
     inside({ overdue: ['views-2026-01-01.ndjson'] }),
   'warning write and sync: A write with its sync takes 51 ms (the slowest of 3 took 200 ms). Every 201 waits for a sync. Look for a failing disk: sudo dmesg':
     inside({ writing: [51, 51, 200] }),
@@ -485,7 +485,7 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
     },
   "error user: The data directory belongs to root, with mode 0750, and its files to #4711, which can't create files there. Give the directory to the account that should run viewlog: #4711, or another.":
     inside({ directory: { ...ROOTS, mode: 0o40750 } }),
-  "error user: The data directory belongs to root, with mode 0750. viewlog runs as #4711, which can't create files there, so viewlog can't begin the next day's file or start again. The account that runs viewlog must own the directory and have write permission: sudo chown -R 4711:4712 /data":
+  "error user: The data directory belongs to root, with mode 0750. viewlog runs as #4711, which can't create files there. viewlog can't begin the next day's file or start again. The account that runs viewlog must own the directory and have write permission: sudo chown -R 4711:4712 /data":
     givenAway('running'),
   'error user: The data directory belongs to root, with mode 0750. viewlog last ran as #4711, which':
     givenAway('last start'),

@@ -553,7 +553,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       for (const path of [...old, kept]) place.write(path, '');
       await place.starts();
       const said = await place.finding('overdue files');
-      expect(said).toContain('viewlog should have removed 2 files');
+      expect(said).toContain('2 files are overdue for removal');
       await works(place, commandBelow(said, /remove the oldest now:/), old);
       expect([...old, kept].filter((path) => fs.existsSync(path))).toStrictEqual([kept]);
       expect(await place.finding('overdue files')).toBe('');
