@@ -28,7 +28,6 @@ const SYNTAX: Record<string, string> = {
   CloseBracketExpected: 'expected "]" or ","',
   EndOfFileExpected: 'expected the end of the text',
   InvalidCommentToken: "comments aren't allowed in JSON",
-  UnexpectedEndOfString: 'expected a closing double quote on this line',
   UnexpectedEndOfNumber: 'expected a digit at the end of the number',
   InvalidUnicode: 'expected four hexadecimal digits after "\\u"',
   InvalidEscapeCharacter: 'expected one of "\\/bfnrtu after a backslash',
@@ -60,6 +59,10 @@ export function syntaxFault(text: string): Fault | undefined {
     const code = printParseErrorCode(error);
     const isKey = code === 'InvalidSymbol' && text.charAt(before) === '{';
     const expected = SYNTAX[isKey ? 'PropertyNameExpected' : code] ?? "isn't JSON";
+    if (code === 'UnexpectedEndOfString') {
+      const begun = quote(text.slice(offset + 1, offset + length));
+      stop(offset, `expected a closing double quote after "${begun}" on this line`);
+    }
     const found = length === 0 ? 'the end of the text' : quote(text.slice(offset, offset + length));
     stop(offset, `${expected}; found ${found}`);
   };

@@ -1,12 +1,13 @@
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
-import { echo, nearest, printable, shellQuoted } from '../base/text.ts';
+import { echo, printable, shellQuoted } from '../base/text.ts';
 import { ownerOf } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
 import { absolute, withOwners } from '../installation/installation.ts';
 import { changeProject } from '../projects/change-project.ts';
 import { curlOf } from '../projects/curl.ts';
 import { editProject } from '../projects/edit.ts';
+import { typoOf } from '../projects/typo.ts';
 import { isOrigin, ORIGIN_SHAPE, originKey, originMeant } from '../projects/origins.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';
 import { ACTIVATE_OPTIONS, OPTIONS } from '../settings.ts';
@@ -44,7 +45,7 @@ export const activate = defineCommand({
     });
     const { address, isRunning } = await collectorAddress(settings, self);
     const installation = await withOwners({ ...self, address });
-    const near = before === undefined ? typoOf(id, listed) : undefined;
+    const near = before === undefined ? typoOf(id, listed)?.id : undefined;
     if (near !== undefined) {
       const undo = commands.deactivate(installation, id);
       log.warn(
@@ -111,14 +112,6 @@ function checkOrigins(flag: string, origins: readonly string[]): void {
       ? `For example: --${flag} https://www.example.com`
       : `Did you mean ${shellQuoted(meant)}?`;
   throw new Fatal(EXIT.usage, `--${flag} ${ORIGIN_SHAPE}; found "${echo(wrong)}". ${hint}`);
-}
-
-/** Returns the listed id that a new one is probably a typo of. Consecutive ids aren't typos. */
-function typoOf(id: string, listed: readonly ProjectEntry[]): string | undefined {
-  const isConsecutive = (other: string): boolean =>
-    other.length === id.length && other.slice(0, -1) === id.slice(0, -1);
-  const others = listed.map((project) => project.id).filter((other) => !isConsecutive(other));
-  return nearest(id, others, 1);
 }
 
 function whatWasDone(before: ProjectEntry | undefined, outcome: string): string {

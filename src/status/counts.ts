@@ -84,9 +84,9 @@ export class Counts implements RequestCounts, SavedCounts {
     this.refusedByCode[code] += 1;
     add(this.latestRefused, sample);
     // A scanner or a person with the address in a browser sends these. A page's script sends an
-    // Origin too, so its view was meant for another path.
-    const isStray = code === 'not-found' && origin === undefined;
-    if (code === 'method-not-allowed' || isStray) return () => {};
+    // Origin too, so its view was meant for another path or has been redirected.
+    const isStray = origin === undefined && STRAY.has(code);
+    if (isStray) return () => {};
     this.total.refuse(atMs);
     if (project === undefined) return this.#refusedFor(this.requests, sample);
     this.requests.accept(atMs);
@@ -183,6 +183,8 @@ export class Counts implements RequestCounts, SavedCounts {
   }
 }
 
+const STRAY: ReadonlySet<RefusalCode> = new Set(['not-found', 'method-not-allowed']);
+
 function add<T>(latest: T[], item: T): void {
   latest.unshift(item);
   if (latest.length > LATEST_MAX) latest.pop();
@@ -195,9 +197,14 @@ function othersOf({ sample, others = [] }: Reason, newest: Sample): Sample[] {
   return [sample, ...others.filter((one) => faultOf(one) !== fault)].slice(0, OTHERS_MAX);
 }
 
-/** Only invalid views have issues; for all other codes, one sample is enough. */
-const faultOf = ({ issues }: Sample): string =>
-  issues.map(({ field, message }) => `${field} ${message}`).join();
+/** Returns a text that differs for each fault of a page. For other codes, one sample is enough. */
+function faultOf({ code, isCut, origin, detail, issues }: Sample): string {
+  if (issues.length > 0) return issues.map(({ field, message }) => `${field} ${message}`).join();
+  if (code === 'malformed-json') return isCut ? '' : `${origin}`; // the detail names a place
+  return OF_PAGES.has(code) ? `${origin} ${detail}` : '';
+}
+
+const OF_PAGES: ReadonlySet<RefusalCode> = new Set([...STRAY, 'unsupported-media-type']);
 
 export function sampleOf(
   refusal: Refusal,

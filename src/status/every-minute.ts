@@ -82,7 +82,11 @@ export class RefusalLog {
     const refused = [...burst, ...open].reduce((sum, { lastHour }) => sum + lastHour, 0);
     const seen = { ...judged, accepted, refused };
     const then = { ...seen, state: stateOf(seen) };
-    const causes = new Map([...burst, ...open].map((one) => [labelOf(one), one]));
+    const causes = new Map<string, JudgedReason>();
+    // Origins have one label; the first has the most refusals.
+    for (const one of [...burst, ...open]) {
+      if (!causes.has(labelOf(one))) causes.set(labelOf(one), one);
+    }
     const project = `Project ${id}${name === undefined ? '' : ` (${named(name)})`}`;
     const who = kind === 'requests' ? REQUESTS.name! : project;
     const [begun] = [...causes]

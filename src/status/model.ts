@@ -4,6 +4,7 @@ import { BUILD } from '../base/built.ts';
 import { clip } from '../base/text.ts';
 import type { Installation } from '../installation/installation.ts';
 import type { ProjectsFault } from '../projects/project-list.ts';
+import { typoOf } from '../projects/typo.ts';
 import { type CollectorState, warningsOf, type WatchedState } from './health.ts';
 import { type ClosedDirectory, type FilesSeen, type Space, spaceOf } from './look-around.ts';
 import type { Activity } from './reasons.ts';
@@ -67,6 +68,8 @@ export interface ProjectRow extends Omit<Judged, 'name' | 'activity'> {
   /** Accepted and refused views of the last 24 hours, oldest first; the newest is still running. */
   readonly hours: readonly number[];
   readonly refusedHours: readonly number[];
+  /** The listed project whose id this one's is probably a typo of. */
+  readonly meant: { readonly id: string; readonly name?: string | undefined } | undefined;
 }
 
 type Figures = ReturnType<typeof figuresOf>;
@@ -224,7 +227,19 @@ function rowOf({ activity, ...judged }: Judged, input: ModelInput): ProjectRow {
     figures: figuresOf(activity, input),
     hours: acceptedIn.hours(input.nowMs),
     refusedHours: refusedIn?.hours(input.nowMs) ?? [],
+    meant: judged.active ? undefined : meantBy(judged, input),
   };
+}
+
+/** Comparing an id with tens of thousands takes too long for a page. */
+const COMPARED_MAX = 1_000;
+
+function meantBy({ id, reasons }: Omit<Judged, 'activity'>, { projects }: ModelInput) {
+  const isSending = reasons.some(({ sample }) => sample.code === 'project-not-activated');
+  const active = isSending ? projects.all().filter((one) => one.active) : [];
+  if (active.length > COMPARED_MAX) return undefined;
+  const meant = typoOf(id, active);
+  return meant && { id: meant.id, name: meant.name };
 }
 
 function figuresOf(

@@ -287,7 +287,7 @@ export const strayNotices = (model: StatusModel): Notice[] =>
 /** Returns the reason of refusals, its fix, and what became of the refused views. */
 function reasonSteps(
   reason: JudgedReason,
-  { kind }: ProjectRow,
+  { kind, id, meant }: ProjectRow,
   of: Installation,
   nowMs: number,
 ): Step[] {
@@ -304,6 +304,7 @@ function reasonSteps(
   return [
     { text: isRecovering ? `${what} ${calm}` : what },
     ...arrivedSteps(sample),
+    ...(meant && sample.code === 'project-not-activated' ? [typoStep(id, meant)] : []),
     fixOf(reason, of),
     ...(reason.fixedMs !== undefined
       ? []
@@ -320,10 +321,18 @@ function latestWords(sample: Sample): string {
 }
 
 /** Returns another fault of a project's pages and its fix. */
-const otherSteps = (sample: Sample, { fate }: JudgedReason, of: Installation): Step[] => [
+const otherSteps = (sample: Sample, reason: JudgedReason, of: Installation): Step[] => [
   { text: `Another fault, most recently ${latestWords(sample)}` },
-  pageStep({ sample, fate }, of),
+  fixOf({ ...reason, sample }, of),
 ];
+
+function typoStep(id: string, { id: listed, name }: NonNullable<ProjectRow['meant']>): Step {
+  const meant = name === undefined ? listed : `${listed} (${named(name)})`;
+  const text =
+    `${id} is one typo away from ${meant}. If it is a typo, correct it in the pages; ` +
+    "these views can't be sent again under another id.";
+  return { text };
+}
 
 /** Refused and accepted views may alternate more quickly. */
 const CALM_MS = 5_000;
@@ -367,9 +376,12 @@ function fateSteps(
   const again = `${isFixed ? 'To' : 'After the fix,'} send ${them} again:`;
   const these = (count: number, not = ''): string =>
     `${plural(count, `refused ${noun}`)} ${count === 1 ? 'is' : 'are'}${not}`;
-  const still = `${these(stored)} stored${resent > 0 ? ', but not sent again yet' : ''}.`;
-  // A directory that viewlog can't enter may still have the file.
-  const isGone = of.data !== undefined && days.length === 0 && fate.obstacle !== 'directory';
+  // A directory that viewlog can't enter may still have the file, and a record of a replay.
+  const isClosed = fate.obstacle === 'directory';
+  const still = isClosed
+    ? `${plural(stored, `refused ${noun}`)} ${were(stored)} stored.`
+    : `${these(stored)} stored${resent > 0 ? ', but not sent again yet' : ''}.`;
+  const isGone = of.data !== undefined && days.length === 0 && !isClosed;
   const steps: Step[] =
     resent > 0
       ? [{ text: `${plural(resent, `refused ${noun}`)} ${were(resent)} sent again.` }]
@@ -415,6 +427,7 @@ function obstructionOf(
   if (kind === 'send-origin')
     return "A replay wouldn't help: views without an Origin header would be refused again.";
   if (!REPLAYABLE.has(kind)) return "A replay wouldn't help: first correct the page.";
+  if (obstacle === 'directory') return laterOf(obstacle, 'which of them were sent again');
   return obstacle && laterOf(obstacle, 'the command to send them again');
 }
 
@@ -474,6 +487,8 @@ export function fixOf(reason: Refused, of: Installation): Step {
   if (remedy.kind === 'none' && sample.origin === 'null') return { text: NULL_ORIGIN };
   if (sample.code === 'not-found')
     return { text: WRONG_PATH, command: commands.help(of, 'proxies') };
+  if (sample.code === 'method-not-allowed')
+    return { text: REDIRECTED, command: commands.help(of, '405') };
   const text = ADVICE[remedy.kind] ?? 'If this continues, see:';
   if (remedy.kind === 'none') return { text, command: commands.help(of, 'trouble') };
   const activate = (options: commands.Options): string =>
@@ -500,6 +515,10 @@ export function fixOf(reason: Refused, of: Installation): Step {
 
 const WRONG_PATH =
   'Have the pages send to /view. If they already do, a proxy changes the path. To see how to configure it:';
+
+const REDIRECTED =
+  "Have the pages send POST requests to viewlog's final address, because a redirect can turn a " +
+  'POST into a GET. To read more:';
 
 const NULL_ORIGIN =
   'The origin "null" can\'t be listed: any page in a sandboxed frame or opened from a file ' +

@@ -326,6 +326,17 @@ it('a collector logs the fix for the most frequent cause even if a rarer one has
   ]);
 });
 
+it('a collector logs the fix for the origin with the most refusals', () => {
+  const log = memoryLog();
+  const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
+  const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
+  scene.refuse(1, { code: 'origin-not-allowed', project: '1' }, 'https://c.example');
+  scene.refuse(10, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
+  scene.refuse(1, { code: 'origin-not-allowed', project: '1' });
+  for (const one of scene.judged()) refusalLog.update(one, scene.state());
+  expect(log.lines).toStrictEqual([expect.stringMatching(/ --origin https:\/\/b\.example$/)]);
+});
+
 describe('the log of refusals that end within a minute', () => {
   const open = () => {
     const log = memoryLog();

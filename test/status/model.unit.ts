@@ -141,7 +141,7 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
       /58 MiB is free, and viewlog needs 6 MiB more\. Delete views-.*\n {4}ls -lh \/data$/,
     );
     expect(headlineOf(scene.model())[0]).toBe('red');
-    expect(scene.whole()).toMatch(/ not stored {6}1 .* not stored {6}2 .* inactive {8}3 /s);
+    expect(scene.whole()).toMatch(/ not stored {8}1 .* not stored {8}2 .* inactive {10}3 /s);
   });
 
   it('a proxy cuts bodies', () => {
@@ -226,6 +226,26 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
     expect(scene.text()).toContain(
       '43 of 55 views in the last hour were refused, 2 of them for causes that are now fixed, 32 of them during the outage.',
     );
+  });
+
+  it('pages of several sites send wrong types, and one is redirected', () => {
+    const scene = sceneOf();
+    const type = 'The body was sent as "text/plain". Send it as plain application/json.';
+    scene.refuse(4, { code: 'unsupported-media-type', detail: type }, MOVED);
+    scene.refuse(1, { code: 'unsupported-media-type', detail: type }, 'https://b.example');
+    scene.refuse(2, { code: 'method-not-allowed' }, MOVED);
+    scene.refuse(9, { code: 'method-not-allowed' });
+    expect(scene.text())
+      .toContain(`  5 requests failed in the last 24 hours, most recently on ${at('14:00')} from https://b.example: unsupported media type (The body was sent as "text/plain").
+  Send views as application/json; with sendBeacon, as a Blob of that type.
+  Another fault, most recently on ${at('14:00')} from ${MOVED}: unsupported media type (The body was sent as "text/plain").
+  Send views as application/json; with sendBeacon, as a Blob of that type.
+`);
+    expect(scene.text())
+      .toContain(`  2 requests failed in the last 24 hours, most recently on ${at('14:00')} from ${MOVED}: method not allowed.
+  Have the pages send POST requests to viewlog's final address, because a redirect can turn a POST into a GET. To read more:
+    ${VIEWLOG} help 405
+`);
   });
 
   it('a page sends an object as text', () => {
@@ -471,7 +491,7 @@ it('the status page shows an unlisted id until it is activated, with the command
     /^Views are arriving from 2 of 3 projects; earlier problems are fixed\nNew: fixed/,
   );
   expect(scene.whole()).toContain(now);
-  expect(scene.whole()).toMatch(/ 9 {3}arriving {8}77 {2}New\n/);
+  expect(scene.whole()).toMatch(/ 9 {3}arriving {10}77 {2}New\n/);
   scene.list(AURORA, { id: '2' });
   expect(scene.whole()).toContain(
     'Unlisted ids that send views:\n77\n  9 views were refused in the last 24 hours',
@@ -633,7 +653,7 @@ describe('the status page says what happened to refused views', () => {
     const scene = sceneOf({ files: { closedDirectory } });
     scene.refuse(9, moved, MOVED);
     expect(scene.text()).toMatch(
-      /\n {2}9 refused views are stored\. Once viewlog's account can create files /,
+      /\n {2}9 refused views were stored\. Once .*, the status page shows which of them were sent again/,
     );
   });
 
@@ -821,6 +841,19 @@ it('the status page shows 200 of many projects, problems first, and finds the ot
   expect([rows.length, rows[0]!.id, projectsFound]).toStrictEqual([200, '1000999', 1_000]);
   scene.around = { filter: '100070' };
   expect(scene.model().projects.map(({ id }) => id)).toHaveLength(10);
+});
+
+it('the status page names the listed id that an unlisted or inactive one is probably a typo of', () => {
+  const scene = sceneOf();
+  scene.list({ id: '1000001', name: 'Aurora' }, { id: '1000201', active: false });
+  scene.refuse(3, unlisted('1000011'), MOVED);
+  scene.refuse(3, unlisted('1000201'), MOVED);
+  scene.refuse(3, unlisted('1000002'), MOVED);
+  const typo = (id: string) =>
+    `${id} is one typo away from 1000001 (Aurora). If it is a typo, correct it in the pages; these views can't be sent again under another id.`;
+  expect(scene.whole()).toContain(`  ${typo('1000011')}\n  Remove the script`);
+  expect(scene.text()).toContain(`  ${typo('1000201')}\n  Remove the script`);
+  expect(scene.whole()).not.toContain('1000002 is one typo');
 });
 
 it('the status page escapes untrusted text everywhere', () => {
