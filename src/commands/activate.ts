@@ -13,8 +13,6 @@ import type { ProjectEntry } from '../projects/projects-schema.ts';
 import { ACTIVATE_OPTIONS, OPTIONS } from '../settings.ts';
 import { collectorAddress, defineCommand } from './command.ts';
 
-const SOON = '; a running viewlog applies the change within 2 seconds';
-
 /** Adds a project to the projects file, or changes a listed one, and makes the project active. */
 export const activate = defineCommand({
   name: 'activate',
@@ -63,9 +61,7 @@ export const activate = defineCommand({
       const hint = isDefault ? '. To use another one, give it with --data' : '';
       print(`Created the directory ${printable(absolute(newDirectory), Infinity)}${hint}`);
     }
-    const isUnchanged = outcome === 'unchanged';
-    const what = isUnchanged ? 'unchanged in' : whatWasDone(before, outcome);
-    print(`Project ${id} ${what} ${path}: ${rulesOf(after)}${isUnchanged ? '' : SOON}`);
+    print(resultOf({ id, path, before, after, outcome }));
     if (outcome === 'created' && operator === undefined) {
       print('To show your address in refusals, add --operator you@example.com to this command');
     }
@@ -96,8 +92,11 @@ export const deactivate = defineCommand({
       throw new Fatal(EXIT.usage, `Project ${id} isn't listed in ${name}`);
     };
     const { outcome } = await editProject({ path, id, change, asOwner });
-    const [what, soon] = outcome === 'unchanged' ? ['unchanged', ''] : ['deactivated', SOON];
-    print(`Project ${id} ${what} in ${name}: inactive, its views are refused${soon}`);
+    if (outcome === 'unchanged') {
+      print(`Project ${id} is unchanged in ${name}: inactive, so its views are refused`);
+    } else {
+      print(`Deactivated project ${id} in ${name}. ${soon('refuses its views')}`);
+    }
     return EXIT.done;
   },
 });
@@ -114,16 +113,35 @@ function checkOrigins(flag: string, origins: readonly string[]): void {
   throw new Fatal(EXIT.usage, `--${flag} ${ORIGIN_SHAPE}; found "${echo(wrong)}". ${hint}`);
 }
 
-function whatWasDone(before: ProjectEntry | undefined, outcome: string): string {
-  if (before === undefined) return outcome === 'created' ? 'added to the new file' : 'added to';
-  return before.active === false ? 'activated in' : 'changed in';
+interface Activation {
+  readonly id: string;
+  /** The projects file. */
+  readonly path: string;
+  readonly before: ProjectEntry | undefined;
+  readonly after: ProjectEntry;
+  readonly outcome: string;
 }
 
-/** `active, https://www.example.com, at most 6,000 views per minute` */
+/** Returns what was done, the project's rules, and when a running viewlog follows them. */
+function resultOf({ id, path, before, after, outcome }: Activation): string {
+  const rules = rulesOf(after);
+  if (outcome === 'unchanged') return `Project ${id} is unchanged in ${path}: active, ${rules}`;
+  const accepts = soon('accepts its views');
+  if (before === undefined) {
+    const file = outcome === 'created' ? `the new file ${path}` : path;
+    return `Added project ${id} to ${file}: ${rules}. ${accepts}`;
+  }
+  if (before.active === false) return `Activated project ${id} in ${path}: ${rules}. ${accepts}`;
+  return `Changed project ${id} in ${path}: active, ${rules}. ${soon('applies the change')}`;
+}
+
+const soon = (does: string): string => `A running viewlog ${does} within 2 seconds.`;
+
+/** `https://www.example.com, at most 6,000 views per minute` */
 function rulesOf({ origins, maxViewsPerMinute: limit }: ProjectEntry): string {
   const from = origins === undefined ? 'any origin' : origins.map((o) => printable(o)).join(' ');
   const rate = limit === undefined ? 'no limit' : `at most ${plural(limit, 'view')} per minute`;
-  return `active, ${from}, ${rate}`;
+  return `${from}, ${rate}`;
 }
 
 /**
