@@ -21,8 +21,13 @@ const clusterAddress = o.parser(
   'nats://host:4222,host2:4222',
   parseClusterAddress,
 );
-const projectId = o.matching(PROJECT_ID, '1 to 20 digits', '1000001');
-const streamName = o.matching(/^[\w-]{1,200}$/, 'letters, digits, _ and -', 'VIEWS');
+const projectId = o.matching(PROJECT_ID, '1 to 20 digits', '1000001', 'must have');
+const streamName = o.matching(
+  /^[\w-]{1,200}$/,
+  'letters, digits, _ and -',
+  'VIEWS',
+  'must contain only',
+);
 const email = o.matching(EMAIL, 'an e-mail address', 'views@example.com');
 
 const DAYS_MAX = 36_500;
@@ -67,7 +72,12 @@ const ORIGINS: Option<readonly string[]> = {
 /** A collector's options; `archive`, `example` and `doctor` have some of them, too. */
 const SERVE = {
   host: option('ADDRESS', o.host, 'address to listen on', '127.0.0.1'),
-  port: option('PORT', o.whole(0, PORT_MAX, 8080), 'port to listen on; 0: any free port', '8080'),
+  port: option(
+    'PORT',
+    o.whole(0, PORT_MAX, 8080, String),
+    'port to listen on, or 0 for any free port',
+    '8080',
+  ),
   data: option('DIR', o.directory, 'directory of the view files and projects.json', './data'),
   projects: option(
     'FILE',
@@ -78,15 +88,20 @@ const SERVE = {
   durability: option(
     'WHEN',
     durability,
-    'disk: acknowledge after the sync; os: after the write',
+    'acknowledge after the sync (disk) or after the write (os)',
     'disk',
   ),
   'max-view': option('SIZE', viewSize, 'largest view, as sent and as stored', '16KiB'),
   'max-queue': option('SIZE', queueSize, 'memory for requests in flight', '32MiB'),
   'min-free': option('SIZE', anySize, 'refuse views below this much free disk space', '64MiB'),
-  'max-refused': option('SIZE', anySize, 'refused views to store per day', '64MiB'),
-  'keep-refused-days': option('DAYS', days, 'days to retain refused views; 0: forever', '14'),
-  'keep-days': option('DAYS', days, 'days to retain view files; 0: forever', '0'),
+  'max-refused': option('SIZE', anySize, 'disk space for refused views per day', '64MiB'),
+  'keep-refused-days': option(
+    'DAYS',
+    days,
+    'days to retain refused views; 0 keeps them forever',
+    '14',
+  ),
+  'keep-days': option('DAYS', days, 'days to retain view files; 0 keeps them forever', '0'),
   store: option('URL', clusterAddress, 'store views in NATS (nats://HOST[,HOST]…), not in files'),
   'nats-stream': option('NAME', streamName, 'name of the stream; created if missing', 'VIEWS'),
   'nats-replicas': option(
@@ -98,13 +113,13 @@ const SERVE = {
   status: option(
     'ADDRESS',
     o.addressOrOff,
-    'address of the status page, health and metrics; off: none',
+    'address of the status page, health and metrics, or off',
     '127.0.0.1:8081',
   ),
   'status-token-file': option(
     'FILE',
     o.file('status-token'),
-    `file with the token for --status (or ${TOKEN_ENV})`,
+    `file with the status token; ${TOKEN_ENV} can hold the token itself`,
   ),
   log: option('FORMAT', o.choice('text', 'json'), 'log lines as text or json', 'text'),
 };
@@ -134,8 +149,8 @@ const REPORT = {
   last: option('DAYS', o.whole(1, DAYS_MAX, 7), 'the last DAYS days, up to --to or today'),
   project: option('ID', projectId, 'only this project'),
   'time-zone': option('ZONE', o.timeZone, "time zone of days and hours (default: the system's)"),
-  top: option('COUNT', o.whole(1, 1000, 20), 'length of the lists', '10'),
-  query: toggle('keep the query in page addresses'),
+  top: option('COUNT', o.whole(1, 1000, 20), 'rows per list', '10'),
+  query: toggle('count addresses with different queries as different pages'),
   html: option(
     'FILE',
     o.file('report.html'),
@@ -240,7 +255,10 @@ const flagsFor = (names: readonly OptionName[]): Flags =>
  */
 function unknownOption(flag: string, command = 'serve', names?: readonly OptionName[]): Fatal {
   const known = [...(names ?? NAMES).map(flagOf), 'help', 'version'];
-  const name = nearest(flag.replace(/^--/, ''), known);
+  const word = flag.replace(/^--/, '');
+  // An archive reads from the servers that a collector stores in.
+  const isStream = word === 'store' && names?.includes('archive-from');
+  const name = isStream ? 'from' : nearest(word, known);
   const near = name && `--${name}`;
   const [what, hint] = names
     ? [`${command} has no option`, nearOrList(near, 'its options', command)]
@@ -363,15 +381,16 @@ function textsOf(name: OptionName, given: Given, env: ReadEnv) {
 
 function parsed(name: OptionName, source: string, text: string): unknown {
   const parser: o.Parser<unknown> = OPTIONS[name].parser;
-  const { read, expected, meant } = parser;
+  const { read, expected, verb = 'must be', meant, isChoice } = parser;
   const value = read(text);
   if (value !== undefined) return value;
+  if (text === '' && !isChoice) throw new Fatal(EXIT.usage, `${source} must not be empty`);
   // The address of a cluster may contain a password.
   const found = parser === clusterAddress ? '' : `; found "${echo(text)}"`;
   const near = meant?.(text);
   const hint =
-    near === undefined ? o.exampleOf(source, parser) : `Did you mean ${shellQuoted(near)}?`;
-  throw new Fatal(EXIT.usage, `${source} must be ${expected}${found}. ${hint}`);
+    near === undefined ? o.exampleOf(source, parser) : `. Did you mean ${shellQuoted(near)}?`;
+  throw new Fatal(EXIT.usage, `${source} ${verb} ${expected}${found}${hint}`);
 }
 
 /** Variables that Kubernetes and Docker set for a service called `viewlog`, or `viewlog-…`. */

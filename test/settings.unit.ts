@@ -3,7 +3,7 @@ import { Fatal } from '../src/base/exit.ts';
 import type { Command } from '../src/commands/command.ts';
 import { doctor } from '../src/commands/doctor.ts';
 import { report } from '../src/commands/report.ts';
-import { serve } from '../src/commands/serve.ts';
+import { archive, serve } from '../src/commands/serve.ts';
 import { helpCommand } from '../src/installation/commands.ts';
 import {
   envName,
@@ -116,7 +116,6 @@ describe('settings', () => {
   const STATUS = 'an address with a port, or off';
   const VIEW = 'a size with a unit, from 1 KiB to 1 MiB';
   const SPACE = 'a size with a unit, from 0 bytes to 1024 TiB';
-  const STREAM = 'letters, digits, _ and -';
   const PORT = 'a whole number from 0 to 65535';
   it.each([
     ['--min-free', '16', SPACE, 'Did you mean 16MiB?'],
@@ -127,14 +126,9 @@ describe('settings', () => {
     ['--max-view', '1023B', VIEW, 'For example: --max-view 16KiB'],
     ['--max-view', '1025KiB', VIEW, 'For example: --max-view 16KiB'],
     ['--port', '65536', PORT, 'For example: --port 8080'],
-    ['--keep-days', '36501', 'a whole number from 0 to 36500', 'For example: --keep-days 30'],
-    ['--durability', 'memory', 'disk or os', 'For example: --durability disk'],
-    ['--data', '', 'the path of a directory', 'For example: --data /var/lib/viewlog'],
-    ['--name', '', 'a name', "For example: --name 'My site'"],
+    ['--keep-days', '36501', 'a whole number from 0 to 36,500', 'For example: --keep-days 30'],
     ['--json', 'on', 'yes or no', 'For example: --json=yes'],
     ['--time-zone', 'New York', 'the name of a time zone', 'Did you mean America/New_York?'],
-    ['--nats-stream', '../A', STREAM, 'For example: --nats-stream VIEWS'],
-    ['--nats-stream', '', STREAM, 'For example: --nats-stream VIEWS'],
     ['--status', '8081', STATUS, 'For example: --status 127.0.0.1:8081'],
     ['--status', '::1:8081', STATUS, 'For example: --status 127.0.0.1:8081'],
     ['--status', '127.0.0.1:65536', STATUS, 'For example: --status 127.0.0.1:8081'],
@@ -142,6 +136,30 @@ describe('settings', () => {
     expect(usageError([`${flag}=${value}`])).toBe(
       `${flag} must be ${expected}; found "${value}". ${hint}`,
     );
+  });
+
+  it.each([
+    ['--name=', '--name must not be empty'],
+    ['--data=', '--data must not be empty'],
+    ['--host=', '--host must not be empty'],
+    ['--origin=', '--origin must not be empty'],
+    ['--nats-stream=', '--nats-stream must not be empty'],
+    ['--durability=', '--durability must be disk or os; found ""'],
+    ['--durability=maybe', '--durability must be disk or os; found "maybe"'],
+    [
+      '--nats-stream=../A',
+      '--nats-stream must contain only letters, digits, _ and -; found "../A". For example: --nats-stream VIEWS',
+    ],
+    [
+      '--project=x',
+      '--project must have 1 to 20 digits; found "x". For example: --project 1000001',
+    ],
+    [
+      '--max-views-per-minute=0',
+      '--max-views-per-minute must be a whole number from 1 to 1,000,000,000; found "0". For example: --max-views-per-minute 6000',
+    ],
+  ])('refuse %s with the rule', (arg, message) => {
+    expect(usageError([arg])).toBe(message);
   });
 
   it('have an example each that is a valid value', () => {
@@ -219,11 +237,13 @@ describe('readArguments', () => {
     [['--Version'], 'serve has no option --Version. Did you mean --version?'],
     [['--json'], `serve has no option --json. To list its options: ${helpCommand('serve')}`],
     [['report', '--tob=1'], 'report has no option --tob. Did you mean --to?'],
+    [['archive', '--store=nats://a'], 'archive has no option --store. Did you mean --from?'],
+    [['--durability'], '--durability needs a value: disk or os'],
     [['--port'], `--port needs a value: ${PORT}`],
     [['--port', '--data=d'], `--port needs a value before --data: ${PORT}`],
     [['report', '--from'], `--from needs a value: ${DAY}`],
   ])('refuses %j', (args, message) => {
-    const commands: readonly Command[] = [serve, report];
+    const commands: readonly Command[] = [serve, archive, report];
     const optionsOf = (name = 'serve') => commands.find((one) => one.name === name)?.options;
     expect(() => readArguments(args, optionsOf)).toThrow(new Fatal(64, message));
   });

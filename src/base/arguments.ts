@@ -3,7 +3,10 @@ import { EXIT, Fatal } from './exit.ts';
 import { exampleOf, type Parser } from './option.ts';
 
 /** The flags, each with what its value must be; `''` for a switch. */
-export type Flags = ReadonlyMap<string, '' | Pick<Parser<unknown>, 'expected' | 'example'>>;
+export type Flags = ReadonlyMap<
+  string,
+  '' | Pick<Parser<unknown>, 'expected' | 'example' | 'isChoice'>
+>;
 
 export interface Flag {
   readonly name: string;
@@ -58,7 +61,7 @@ export function readCommandLine(
     if (value !== undefined && !flags.has(next)) return { name, value };
     const where = flags.has(next) ? ` before --${next}` : '';
     const what = `--${name} needs a value${where}: ${needed.expected}`;
-    throw new Fatal(EXIT.usage, `${what}. ${exampleOf(`--${name}`, needed)}`);
+    throw new Fatal(EXIT.usage, `${what}${exampleOf(`--${name}`, needed)}`);
   };
   return { command, flags: given.map(read), operands };
 }

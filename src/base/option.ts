@@ -1,4 +1,4 @@
-import { formatSize, MiB, parseSize, TiB } from './format.ts';
+import { formatCount, formatSize, MiB, parseSize, TiB } from './format.ts';
 import { PORT_MAX } from './limits.ts';
 import { shellQuoted } from './text.ts';
 import { isDay } from './time.ts';
@@ -8,19 +8,27 @@ import { isDay } from './time.ts';
 export interface Parser<T> {
   /** The expected text in words, for an error. */
   readonly expected: string;
+  /** The words before `expected`, unless they are `must be`. */
+  readonly verb?: string;
   /** A value, for an error. */
   readonly example: string;
   /** Returns the value of a text; `undefined` if it isn't as expected. */
   readonly read: (text: string) => T | undefined;
   /** Returns the text that was probably meant. */
   readonly meant?: (text: string) => string | undefined;
+  /** True: `expected` lists the values, so an error needs no example. */
+  readonly isChoice?: true;
 }
 
-/** `For example: --port 8080`, or `For example: VIEWLOG_PORT=8080`. */
-export function exampleOf(source: string, { example }: Pick<Parser<unknown>, 'example'>): string {
+/** `. For example: --port 8080`, or `. For example: VIEWLOG_PORT=8080`; for a choice, nothing. */
+export function exampleOf(
+  source: string,
+  { example, isChoice }: Pick<Parser<unknown>, 'example' | 'isChoice'>,
+): string {
+  if (isChoice) return '';
   // A word after a switch isn't the switch's value.
   const isApart = source.startsWith('--') && example !== yesOrNo.example;
-  return `For example: ${source}${isApart ? ' ' : '='}${shellQuoted(example)}`;
+  return `. For example: ${source}${isApart ? ' ' : '='}${shellQuoted(example)}`;
 }
 
 export const parser = <T>(
@@ -30,8 +38,15 @@ export const parser = <T>(
   meant?: Parser<T>['meant'],
 ): Parser<T> => ({ expected, example, read, ...(meant && { meant }) });
 
-export const matching = (pattern: RegExp, expected: string, example: string): Parser<string> =>
-  parser(expected, example, (value) => (pattern.test(value) ? value : undefined));
+export const matching = (
+  pattern: RegExp,
+  expected: string,
+  example: string,
+  verb = 'must be',
+): Parser<string> => ({
+  ...parser(expected, example, (value) => (pattern.test(value) ? value : undefined)),
+  verb,
+});
 
 export const text = (expected: string, example: string) => matching(/./s, expected, example);
 
@@ -46,8 +61,13 @@ export const host = parser(
   (value) => value.replace(/^\[(.+)\]$/, '$1') || undefined,
 );
 
-export const whole = (min: number, max: number, example: number): Parser<number> =>
-  parser(`a whole number from ${min} to ${max}`, String(example), (value) => {
+export const whole = (
+  min: number,
+  max: number,
+  example: number,
+  format = formatCount,
+): Parser<number> =>
+  parser(`a whole number from ${format(min)} to ${format(max)}`, String(example), (value) => {
     const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
     return number >= min && number <= max ? number : undefined;
   });
@@ -68,8 +88,10 @@ export function size(min: number, max: number): Parser<number> {
   });
 }
 
-export const choice = <const T extends string>(...choices: [T, ...T[]]): Parser<T> =>
-  parser(choices.join(' or '), choices[0], (value) => choices.find((name) => name === value));
+export const choice = <const T extends string>(...choices: [T, ...T[]]): Parser<T> => ({
+  ...parser(choices.join(' or '), choices[0], (value) => choices.find((name) => name === value)),
+  isChoice: true,
+});
 
 const HOST_AND_PORT = /^(?:\[([\da-f:.]+)\]|([^\s:/]+)):(\d{1,5})$/i;
 

@@ -25,7 +25,7 @@ export const doctor = defineCommand({
     const { url, 'probe-project': project, json } = settings;
     if (project !== undefined && url === undefined) {
       const what = '--project sends one real view, so it needs --url';
-      throw new Fatal(EXIT.usage, `${what}. ${exampleOf('--url', OPTIONS.url.parser)}`);
+      throw new Fatal(EXIT.usage, `${what}${exampleOf('--url', OPTIONS.url.parser)}`);
     }
     const findings = examine(await gatherFacts(settings, self));
     const worst = findings[0]?.state ?? 'ok';

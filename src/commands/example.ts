@@ -51,7 +51,7 @@ export const example = defineCommand({
   optionHelp: {
     host: 'address to listen on (default: that of the last start in --data)',
     port: 'port to listen on (default: that of the last start in --data)',
-    status: 'address of the status page; off: none (default: that of the last start in --data)',
+    status: 'address of the status page, or off (default: that of the last start in --data)',
   },
   async run(settings, operands, { print, log, self: asked, asOwner }) {
     if (operands.length === 0) {

@@ -14,7 +14,7 @@ import { defineCommand, type Output } from './command.ts';
 export const verify = defineCommand({
   name: 'verify',
   operands: 'FILE…',
-  summary: 'checks view files or directories of them',
+  summary: 'checks view files, or all view files in a directory',
   examples: [
     'viewlog verify data/views-2026-01-31.ndjson',
     'viewlog verify /var/lib/viewlog',
