@@ -20,8 +20,11 @@ export const helpOn = (commands: () => readonly Command[]): Command =>
     examples: ['viewlog help activate', 'viewlog help trouble', 'viewlog help caddy'],
     options: [],
     async run(_, operands, { print }) {
-      const words = operands.join(' ').toLowerCase().split(' ');
-      print(words[0] === '' ? overview(commands()) : textOn(words, commands()));
+      // `update viewlog` is a question about updates.
+      const words = (operands.join(' ').toLowerCase().match(/\S+/g) ?? []).filter(
+        (word) => word !== 'viewlog',
+      );
+      print(words.length === 0 ? overview(commands()) : textOn(words, commands()));
       return EXIT.done;
     },
   });
@@ -58,7 +61,7 @@ function textOn(words: readonly string[], commands: readonly Command[]): string 
   if (command !== undefined) return commandPage(command);
   const near = nearest(name, [...namesOf(commands), ...TOPICS]);
   const hint = nearOrList(near, 'all commands and pages');
-  throw new Fatal(EXIT.usage, `No help on "${echo(name)}"${hint}`);
+  throw new Fatal(EXIT.usage, `No help for "${echo(name)}"${hint}`);
 }
 
 // Not `process.stdout.isTTY`: touching `process.stdout` makes a pipe non-blocking.
@@ -118,15 +121,16 @@ function commandPage(command: Command): string {
     ...(first === undefined ? [] : [wrappedTable(rows), '']),
     'For example:',
     ...examples.map((example) => `  ${example}`),
-    ...(first === undefined ? [] : ['', environment(options)]),
+    ...(options.some((option) => OPTIONS[option].value) ? ['', environment(options)] : []),
   ].join('\n');
 }
 
-/** Returns a note on variables, with one of the command's own options. */
+/** Returns a note on variables, with one of the command's own options, if possible with a dash. */
 function environment(options: readonly OptionName[]): string {
-  const example = options.find((option) => flagOf(option) === option) ?? 'data';
+  const usual = options.filter((option) => flagOf(option) === option);
+  const example = usual.find((option) => option.includes('-')) ?? usual[0] ?? 'data';
   return (
-    `Unless noted, an environment variable can set each option: ${envName(example)} sets\n` +
-    `--${example}. An option on the command line wins.`
+    'Each option also has an environment variable, unless noted:\n' +
+    `${envName(example)} sets --${example}. An option on the command line wins.`
   );
 }

@@ -3,17 +3,16 @@ import { builtTexts } from '../base/built.ts';
 // The manual: one page per topic, read on the web, and printed by `viewlog help TOPIC`.
 
 /**
- * The topics by reader, with their summaries. `viewlog help WORD` searches the summaries too. No
- * topic has the name of a command.
+ * The topics by reader, with their summaries. No topic has the name of a command.
  */
 export const READERS = {
   'For everyone': {
     start: 'try viewlog, then install it as a service',
-    trouble: 'every symptom, refusal code and exit code, and what to do',
+    trouble: 'symptoms, refusal codes and exit codes, with fixes',
     guarantees: 'what a 201 and a 503 mean; crashes, full disks, locks, clocks',
     security: 'what is exposed, the token, permissions, reporting a vulnerability',
     privacy: 'what is stored about visitors, deletion, the GDPR',
-    glossary: 'the words of this manual',
+    glossary: 'terms used here',
   },
   'For page developers': {
     send: 'send views from a page',
@@ -28,12 +27,12 @@ export const READERS = {
     proxies: 'Caddy, nginx or another proxy in front',
     containers: 'Docker, podman, Kubernetes',
     runtimes: 'Node, Deno, Bun, the single executable',
-    speed: 'speed beside nginx and bare servers',
+    speed: 'benchmarks beside nginx and bare servers',
     cluster: 'views in a replicated NATS stream',
-    archiving: "from a cluster's stream to view files",
+    archiving: "view files from a cluster's stream",
   },
   'For readers of the views': {
-    files: 'the lines, checking them, sending refused views again',
+    files: 'the format of view files, checks, sending refused views again',
     looking: 'reports, tail, jq, DuckDB',
     shipping: 'to ClickHouse, Elasticsearch and others',
   },
@@ -63,14 +62,17 @@ export function findText(asked: string, texts: Texts = builtTexts()): string | u
   if (TOPICS.includes(word)) return page(word);
   if (!/^[\w .-]+$/.test(word)) return undefined;
   // `config` finds `configuration`, and `updates` finds `update`.
-  const pattern = new RegExp(`\\b${word.replace(/(?<=..)s$/, '').replaceAll('.', '\\.')}`, 'gi');
+  const stem = word.replace(/(?<=..)s$/, '').replaceAll('.', '\\.');
+  const pattern = new RegExp(`\\b${stem}`, 'gi');
+  const whole = new RegExp(`^#+ ${stem}s?$`, 'im');
   const count = (text: string): number => text.match(pattern)?.length ?? 0;
   const sections = TOPICS.flatMap((topic) =>
     page(topic)!
       .split(/^(?=## )/m)
       .map((text) => {
         const headings = text.match(/^#+ .*$/gm)!.join('\n');
-        return { topic, text, score: count(text) + HEADING_SCORE * count(headings) };
+        const named = count(headings) + Number(whole.test(headings));
+        return { topic, text, score: count(text) + HEADING_SCORE * named };
       }),
   );
   const best = sections.reduce((a, b) => (b.score > a.score ? b : a));
@@ -78,5 +80,5 @@ export function findText(asked: string, texts: Texts = builtTexts()): string | u
   return `${best.text.trim()}\n\nThe whole page: \`viewlog help ${best.topic}\`\n`;
 }
 
-/** A section about a word has the word in its heading. */
+/** A section about a word has the word in its heading, or the word is the heading. */
 const HEADING_SCORE = 100;

@@ -176,7 +176,6 @@ describe('viewlog help', () => {
     ['banner', 'privacy', '## Do I need consent?'],
     ['cookie', 'privacy', '## Do I need consent?'],
     ['gdpr', 'privacy', '## Deleting data'],
-    ['dashboard', 'status-page', '# The status page'],
     ['config', 'reference', '## Configuration'],
     ['cut off', 'trouble', '## 400'],
     ['tls', 'proxies', '## HTTPS and TLS'],
@@ -246,10 +245,43 @@ describe('viewlog help', () => {
     ['apache', 'proxies', '## Other proxies'],
     ['windows', 'runtimes', '# Runtimes and platforms'],
     ['gzip', 'shipping', '## Compressing old days'],
+    ['data', 'privacy', '## What is stored, and where'],
+    ['disk', 'trouble', '## Disk full'],
+    ['space', 'trouble', '## Disk full'],
+    ['full', 'trouble', '## Disk full'],
+    ['no views', 'trouble', '## Nothing arrives'],
+    ['views missing', 'trouble', '## Nothing arrives'],
+    ['silent', 'trouble', '## A site went silent'],
+    ['connection refused', 'trouble', '## 502'],
+    ['memory', 'guarantees', '## Load'],
+    ['crash', 'guarantees', '## A crash'],
+    ['power cut', 'guarantees', '## A 201'],
+    ['permission denied', 'security', '## Permissions'],
+    ['stop', 'running', '## Restarts'],
+    ['install', 'start', '## Install it'],
+    ['nginx', 'proxies', '## nginx'],
+    ['systemd', 'running', '## systemd'],
+    ['docker', 'containers', '# Containers'],
+    ['bun', 'runtimes', '## Bun'],
+    ['clickhouse', 'shipping', '## ClickHouse'],
+    ['sql', 'looking', '## With jq and DuckDB'],
+    ['query', 'looking', '## What the lists count'],
+    ['ip address', 'privacy', '## Do I need consent?'],
+    ['session', 'privacy', '## Do I need consent?'],
+    ['unique visitors', 'privacy', '## Do I need consent?'],
+    ['exit code', 'reference', '## Exit codes'],
   ])('finds "%s" on the page "%s", under "%s"', (word, topic, heading) => {
     const text = findText(word, TEXTS)!;
     expect(text.split('\n')[0]).toBe(heading);
     expect(text).toContain(`The whole page: \`viewlog help ${topic}\``);
+  });
+
+  it('ignores the word "viewlog"', async () => {
+    const [asked, short] = await Promise.all(
+      [['update', 'viewlog'], ['update']].map((words) => run(['help', ...words])),
+    );
+    expect(asked!.stdout).toBe(short!.stdout);
+    expect(asked!.stdout).toMatch(/^## Updates and rollback\n/);
   });
 
   it.each(['caddy', 'not working'])('prints what it finds for "%s"', async (word) => {
@@ -258,6 +290,19 @@ describe('viewlog help', () => {
   });
 
   it.each([
+    ['status', 'status-page'],
+    ['status page', 'status-page'],
+    ['dashboard', 'status-page'],
+    ['view', 'looking'],
+    ['views', 'looking'],
+    ['title', 'fields'],
+    ['url', 'fields'],
+    ['nats', 'cluster'],
+    ['ship', 'shipping'],
+    ['elasticsearch', 'shipping'],
+    ['refused', 'trouble'],
+    ['slow', 'speed'],
+    ['start', 'start'],
     ['domain', 'projects-file'],
     ['hostname', 'projects-file'],
     ['performance', 'speed'],
@@ -289,6 +334,6 @@ describe('viewlog help', () => {
     ['(?:', `To list all commands and pages: ${process.execPath} ${BUNDLE} help`],
   ])('refuses the unknown word "%s"', async (word, hint) => {
     const { code, stderr } = await run(['help', word]);
-    expect([code, stderr]).toStrictEqual([64, `error: No help on "${word}". ${hint}\n`]);
+    expect([code, stderr]).toStrictEqual([64, `error: No help for "${word}". ${hint}\n`]);
   });
 });
