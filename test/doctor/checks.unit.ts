@@ -301,74 +301,130 @@ const DENIED: Partial<Facts> = {
   projects: { content: errorOf('EACCES'), faults: ['permission denied'] },
 };
 
-const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
-  'error projects file: /data/projects.json:4:3: expected ","; found {. The running viewlog uses the last good list, but can\'t start again until this is fixed. Correct the file. To list every fault, run: viewlog check --data /data':
+/** By situation: the beginning of the only finding that isn't ok, and the facts. */
+type Findings = Readonly<Record<string, readonly [finding: string, facts: Partial<Facts>]>>;
+const FINDINGS: Findings = {
+  'a comma is missing in the projects file': [
+    'error projects file: /data/projects.json:4:3: expected ","; found {. The running viewlog uses the last good list, but can\'t start again until this is fixed. Correct the file. To list every fault, run: viewlog check --data /data',
     MISSING_COMMA,
-  'error projects file: Can\'t read projects file "/p": denied. The running viewlog uses the last good list, but can\'t start again until this is fixed.':
+  ],
+  "the projects file can't be read": [
+    'error projects file: Can\'t read projects file "/p": denied. The running viewlog uses the last good list, but can\'t start again until this is fixed.',
     {
       projects: {
         content: new Error('denied'),
         faults: [`Can't read projects file "/p": denied`],
       },
     },
-  "error projects file: it is missing. The running viewlog uses the last good list, but can't start again until this is fixed. Restore it from a backup":
+  ],
+  'the projects file is missing': [
+    "error projects file: it is missing. The running viewlog uses the last good list, but can't start again until this is fixed. Restore it from a backup",
     {
       projects: { content: undefined, faults: ['it is missing'], create: 'viewlog activate ID' },
       ...shown(sceneOf({ fault: { first: 'it no longer exists; restore it', isMissing: true } })),
     },
-  'error lock: The collector at http://127.0.0.1:8080 uses "/data", so a second one can\'t start there. To examine it, run the doctor with --port 8080. It is process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z. To end it, run: kill 42':
+  ],
+  'a collector at another port holds the data directory': [
+    'error lock: The collector at http://127.0.0.1:8080 uses "/data", so a second one can\'t start there. To examine it, run the doctor with --port 8080. It is process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z. To end it, run: kill 42',
     { askedPort: 9000 },
-  "error lock: A process that doesn't answer has locked \"/data\", so viewlog can't start there. Find the process and end it if it hangs: sudo ss -xlp | grep -F ' /data/viewlog.lock'":
+  ],
+  'the process that holds the data directory hangs': [
+    "error lock: A process that doesn't answer has locked \"/data\", so viewlog can't start there. Find the process and end it if it hangs: sudo ss -xlp | grep -F ' /data/viewlog.lock'",
     { ...NOT_RUNNING, holder: 'unresponsive', reply: undefined, status: {} },
-  'error data directory: Can\'t open "/data" for writing: denied.': inside({
-    writing: new Error('denied'),
-  }),
-  'error data directory: Can\'t open "/data" for writing: ENOSPC. Make space on the disk, or delete files if df -i shows no free inodes.':
+  ],
+  'a write to the data directory fails': [
+    'error data directory: Can\'t open "/data" for writing: denied.',
+    inside({
+      writing: new Error('denied'),
+    }),
+  ],
+  'a write fails because the disk is full': [
+    'error data directory: Can\'t open "/data" for writing: ENOSPC. Make space on the disk, or delete files if df -i shows no free inodes.',
     inside({ writing: errorOf('ENOSPC') }),
-  'error free space: Every view is refused with 503, because free disk space is below --min-free. 3.0 MiB is free, and viewlog needs 61 MiB more. Delete views-*.ndjson':
+  ],
+  'less space is free than --min-free': [
+    'error free space: Every view is refused with 503, because free disk space is below --min-free. 3.0 MiB is free, and viewlog needs 61 MiB more. Delete views-*.ndjson',
     inside(free(3 * MiB)),
-  "error free space: A view that doesn't fit on the disk is refused with 503. No space is free. Delete views-*.ndjson of earlier days that you have shipped or copied, refused-*.ndjson that you won't replay, or other files on this disk. viewlog then accepts views again. To list the files, run: ls -lh /data":
+  ],
+  'no space is free and --min-free is 0': [
+    "error free space: A view that doesn't fit on the disk is refused with 503. No space is free. Delete views-*.ndjson of earlier days that you have shipped or copied, refused-*.ndjson that you won't replay, or other files on this disk. viewlog then accepts views again. To list the files, run: ls -lh /data",
     inside(free(0), { 'min-free': 0 }),
-  "error free space: viewlog can't create files. The file system has no free inodes. Delete old files.":
+  ],
+  'the file system has no free inodes': [
+    "error free space: viewlog can't create files. The file system has no free inodes. Delete old files.",
     inside({ fileSystem: { ...DISK, hasInodes: false } }),
-  'error free space: Every view is refused with 503, because free disk space is below --min-free. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB':
+  ],
+  'the file system is smaller than --min-free': [
+    'error free space: Every view is refused with 503, because free disk space is below --min-free. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB',
     inside({ fileSystem: { ...DISK, freeBytes: 57 * MiB, sizeBytes: 60 * MiB } }),
-  "error collector: Another program listens at http://127.0.0.1:8080 (no answer in 5 s), so viewlog can't listen there. Choose another --port or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8080'":
+  ],
+  'another program listens on the port': [
+    "error collector: Another program listens at http://127.0.0.1:8080 (no answer in 5 s), so viewlog can't listen there. Choose another --port or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8080'",
     { reply: { failure: 'no answer in 5 s' }, status: STATUS },
-  'error health: Another program listens at http://127.0.0.1:8081 (200 from x/1), so viewlog': {
-    status: { ...STATUS, reply: answer(200, { server: 'x/1' }) },
-  },
-  "error health: viewlog is about to stop. If viewlog shouldn't stop, restart it.": shown(
-    sceneOf({ isStopping: true }),
-  ),
-  "error health: Every view is refused: no space left. Check the disk (df -h, df -i, quotas). viewlog's log says more.":
+  ],
+  'another program listens on the status port': [
+    'error health: Another program listens at http://127.0.0.1:8081 (200 from x/1), so viewlog',
+    {
+      status: { ...STATUS, reply: answer(200, { server: 'x/1' }) },
+    },
+  ],
+  'a signal announced that viewlog will stop': [
+    "error health: viewlog is about to stop. If viewlog shouldn't stop, restart it.",
+    shown(sceneOf({ isStopping: true })),
+  ],
+  "viewlog can't store views": [
+    "error health: Every view is refused: no space left. Check the disk (df -h, df -i, quotas). viewlog's log says more.",
     shown(sceneOf({ store: { unavailable: 'no space left' } })),
-  "error health: viewlog isn't ready. The doctor has no token, so it can't see why. Set VIEWLOG_STATUS_TOKEN to viewlog's token or pass --status-token-file.":
+  ],
+  "viewlog isn't ready and the doctor has no token": [
+    "error health: viewlog isn't ready. The doctor has no token, so it can't see why. Set VIEWLOG_STATUS_TOKEN to viewlog's token or pass --status-token-file.",
     withoutToken(false),
-  "error url: https://views.example/view doesn't reach viewlog (301, a redirect to https://www.views.example/view), so views from pages don't arrive. Browsers don't follow this redirect. Have the pages post to the final address and test that address: viewlog doctor --data /data --url https://www.views.example/view":
+  ],
+  'the address redirects to another host': [
+    "error url: https://views.example/view doesn't reach viewlog (301, a redirect to https://www.views.example/view), so views from pages don't arrive. Browsers don't follow this redirect. Have the pages post to the final address and test that address: viewlog doctor --data /data --url https://www.views.example/view",
     proxied({
       get: answer(301, { location: 'https://www.views.example/view' }),
       preflight: answer(301),
     }),
-  "error url: https://views.example/view doesn't reach viewlog (502 from nginx), so views from pages don't arrive. Have the proxy pass /view on to http://127.0.0.1:8080. For examples, run: viewlog help proxies":
+  ],
+  "the proxy can't reach viewlog": [
+    "error url: https://views.example/view doesn't reach viewlog (502 from nginx), so views from pages don't arrive. Have the proxy pass /view on to http://127.0.0.1:8080. For examples, run: viewlog help proxies",
     proxied({ get: answer(502, { server: 'nginx' }), preflight: answer(502) }),
-  "error url: https://views.example/view reaches viewlog, but the proxy changes the path, so views from pages don't arrive. viewlog answers: Nothing at /. Have the proxy pass the path on unchanged. For examples, run: viewlog help proxies":
+  ],
+  'the proxy changes the path': [
+    "error url: https://views.example/view reaches viewlog, but the proxy changes the path, so views from pages don't arrive. viewlog answers: Nothing at /. Have the proxy pass the path on unchanged. For examples, run: viewlog help proxies",
     proxied({ get: problem('not-found', 'Nothing at /.') }),
-  "error url: https://views.example/view doesn't reach viewlog (no route), so views from pages don't arrive. Check the host name in DNS, the certificate, the proxy and the firewall.":
+  ],
+  "the address can't be reached": [
+    "error url: https://views.example/view doesn't reach viewlog (no route), so views from pages don't arrive. Check the host name in DNS, the certificate, the proxy and the firewall.",
     proxied({ get: { failure: 'no route' }, preflight: { failure: 'no route' } }),
-  "warning size: A body of 16 KiB doesn't reach viewlog (413 from nginx), so large views are lost. Have the proxy accept bodies of this size (nginx: client_max_body_size; Caddy: max_size in request_body).":
+  ],
+  'the proxy refuses large bodies': [
+    "warning size: A body of 16 KiB doesn't reach viewlog (413 from nginx), so large views are lost. Have the proxy accept bodies of this size (nginx: client_max_body_size; Caddy: max_size in request_body).",
     proxied({ large: answer(413, { server: 'nginx' }) }),
-  'warning projects file: No project in "/data/projects.json" is active, so every view is refused. Activate a project: viewlog activate 1 --data /data':
+  ],
+  "the only project isn't active": [
+    'warning projects file: No project in "/data/projects.json" is active, so every view is refused. Activate a project: viewlog activate 1 --data /data',
     { projects: reading('{"projects":[{"id":"1","active":false}]}') },
-  'warning projects file: No project in "/data/projects.json" is active, so every view is refused. Add a project, with its id instead of ID: viewlog activate ID --data /data':
+  ],
+  'no project is listed': [
+    'warning projects file: No project in "/data/projects.json" is active, so every view is refused. Add a project, with its id instead of ID: viewlog activate ID --data /data',
     { projects: reading('{"projects":[]}') },
-  'warning data directory: The data directory "/data" doesn\'t exist. Check --data. viewlog creates the directory when it starts. If its account isn\'t allowed to, run: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data':
+  ],
+  'only the data directory is missing': [
+    'warning data directory: The data directory "/data" doesn\'t exist. Check --data. viewlog creates the directory when it starts. If its account isn\'t allowed to, run: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data',
     { disk: {} },
-  'warning free space: 8.0 GiB is free (--min-free is 64 MiB), enough for 7 days at the current rate. After that, every view is refused with 503. Delete views-*.ndjson of earlier days that you have shipped or copied, or set --keep-days.':
+  ],
+  'the disk is full in a week': [
+    'warning free space: 8.0 GiB is free (--min-free is 64 MiB), enough for 7 days at the current rate. After that, every view is refused with 503. Delete views-*.ndjson of earlier days that you have shipped or copied, or set --keep-days.',
     inside({ bytesPerDay: 1024 * MiB }),
-  'warning free space: Free disk space is unknown, so --min-free is off. On Deno, start viewlog with --allow-sys=statfs.':
+  ],
+  'the free space is unknown': [
+    'warning free space: Free disk space is unknown, so --min-free is off. On Deno, start viewlog with --allow-sys=statfs.',
     inside({ fileSystem: undefined }),
-  'warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Start viewlog: viewlog serve --data /data --port 8080 --status off':
+  ],
+  'no collector runs and the options of its last start are known': [
+    'warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Start viewlog: viewlog serve --data /data --port 8080 --status off',
     {
       ...NOT_RUNNING,
       of: {
@@ -377,43 +433,68 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
         chosen: { port: flag('8080'), status: flag('off') },
       },
     },
-  "warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Start viewlog. No earlier start is known, so these are the doctor's own options: viewlog serve --data /data":
+  ],
+  'no collector runs and none has ever started': [
+    "warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Start viewlog. No earlier start is known, so these are the doctor's own options: viewlog serve --data /data",
     { ...NOT_RUNNING, source: 'options' },
+  ],
   // The unit sets the variable with the token.
-  'warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Start viewlog: sudo systemctl restart v.service':
+  'no collector runs and a systemd unit starts it': [
+    'warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Start viewlog: sudo systemctl restart v.service',
     {
       ...NOT_RUNNING,
       of: { ...INSTALLATION, unit: 'v.service', chosen: { status: flag('0.0.0.0:8081') } },
     },
-  "warning health: --status is off, so the doctor can't tell whether views are accepted.": {
-    status: {},
-  },
-  "warning health: Nothing answers at http://127.0.0.1:8081, so the doctor can't tell whether views are accepted. Pass the collector's --status address, which is in its log.":
+  ],
+  'the status page is off': [
+    "warning health: --status is off, so the doctor can't tell whether views are accepted.",
+    {
+      status: {},
+    },
+  ],
+  'nothing listens on the status port': [
+    "warning health: Nothing answers at http://127.0.0.1:8081, so the doctor can't tell whether views are accepted. Pass the collector's --status address, which is in its log.",
     { status: STATUS },
+  ],
   // The process runs in a container, and another viewlog on this machine.
-  "warning health: Another viewlog answers at http://127.0.0.1:8081, so the doctor can't tell whether views are accepted.":
+  'another viewlog has the status port of the running collector': [
+    "warning health: Another viewlog answers at http://127.0.0.1:8081, so the doctor can't tell whether views are accepted.",
     { status: { address: STATUS.address, another: {} } },
-  "error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it doesn't use this data directory), so viewlog can't listen there. Choose another --status or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8081'":
+  ],
+  'another viewlog has the status port and hides its directory': [
+    "error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it doesn't use this data directory), so viewlog can't listen there. Choose another --status or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8081'",
     {
       ...NOT_RUNNING,
       reply: undefined,
       status: { address: STATUS.address, another: {} },
     },
-  "error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it writes to \"/other\"), so viewlog can't listen there. Choose another --status or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8081'":
+  ],
+  'another viewlog has the status port and shows its directory': [
+    "error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it writes to \"/other\"), so viewlog can't listen there. Choose another --status or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8081'",
     {
       ...NOT_RUNNING,
       reply: undefined,
       status: { address: STATUS.address, another: { data: '/other' } },
     },
-  "error collector: Another viewlog listens at http://127.0.0.1:8080 (it doesn't use this data directory), so viewlog can't listen there. Choose another --port or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8080'":
+  ],
+  'another viewlog listens on the port': [
+    "error collector: Another viewlog listens at http://127.0.0.1:8080 (it doesn't use this data directory), so viewlog can't listen there. Choose another --port or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8080'",
     { ...NOT_RUNNING, reply: VIEWLOG },
-  "error collector: viewlog can't listen at http://127.0.0.1:8080: EADDRNOTAVAIL. Choose an address of this":
+  ],
+  "viewlog can't listen at its address": [
+    "error collector: viewlog can't listen at http://127.0.0.1:8080: EADDRNOTAVAIL. Choose an address of this",
     { ...NOT_RUNNING, listenFault: 'EADDRNOTAVAIL' },
-  'error data directory: "/data/views-2026-11-22.ndjson" isn\'t a regular file, so today\'s views are refused. Move it away':
+  ],
+  "a directory is in the place of today's file": [
+    'error data directory: "/data/views-2026-11-22.ndjson" isn\'t a regular file, so today\'s views are refused. Move it away',
     inside({ isBlocked: true }),
-  'warning access: The doctor runs as #4713, which isn\'t allowed to ask whether viewlog runs in "/data". Run the doctor as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data':
+  ],
+  "its user can't see whether viewlog runs": [
+    'warning access: The doctor runs as #4713, which isn\'t allowed to ask whether viewlog runs in "/data". Run the doctor as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data',
     DENIED,
-  'warning access: The doctor runs as #4713, but viewlog runs as #4711. The doctor may miss faults in "/data". Run the doctor as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data':
+  ],
+  "its user isn't the user of the running viewlog": [
+    'warning access: The doctor runs as #4713, but viewlog runs as #4711. The doctor may miss faults in "/data". Run the doctor as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data',
     {
       ...DENIED,
       ...inside({ writing: errorOf('EACCES') }),
@@ -422,85 +503,144 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
       source: 'running',
       reply: VIEWLOG,
     },
-  'error access: "/data" belongs to root, and #4713 can\'t open it, so viewlog can\'t start as #4713. Run the doctor as root: sudo /srv/viewlog doctor --data /data':
+  ],
+  "its service's user can't open root's data directory": [
+    'error access: "/data" belongs to root, and #4713 can\'t open it, so viewlog can\'t start as #4713. Run the doctor as root: sudo /srv/viewlog doctor --data /data',
     {
       ...DENIED,
       of: { ...INSTALLATION, owners: { data: { uid: 0, gid: 0, name: 'root' } } },
     },
-  'warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Set VIEWLOG_STATUS_TOKEN and start viewlog: viewlog serve --data /data --status 0.0.0.0:8081':
+  ],
+  'no collector runs and its status server needs a token': [
+    'warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Set VIEWLOG_STATUS_TOKEN and start viewlog: viewlog serve --data /data --status 0.0.0.0:8081',
     {
       ...NOT_RUNNING,
       of: { ...INSTALLATION, program: ['viewlog'], chosen: { status: flag('0.0.0.0:8081') } },
     },
-  "warning health: viewlog is ready. The doctor has no token, so it can't see refusals. Set VIEWLOG_STATUS_TOKEN to viewlog's token or pass --status-token-file.":
+  ],
+  'viewlog is ready and the doctor has no token': [
+    "warning health: viewlog is ready. The doctor has no token, so it can't see refusals. Set VIEWLOG_STATUS_TOKEN to viewlog's token or pass --status-token-file.",
     withoutToken(true),
-  "warning health: viewlog is ready. The doctor has the wrong token, so it can't see refusals. Run the doctor as a user who can read the token: /srv/viewlog doctor --data /data --status-token-file /token":
+  ],
+  'the doctor has the wrong token': [
+    "warning health: viewlog is ready. The doctor has the wrong token, so it can't see refusals. Run the doctor as a user who can read the token: /srv/viewlog doctor --data /data --status-token-file /token",
     {
       status: { ...STATUS, reply: answer(200), isReady: true, overview: undefined, hasToken: true },
       of: { ...INSTALLATION, chosen: { 'status-token-file': flag('/token') } },
     },
-  [String.raw`warning refusals: \u001b[2J.`]: shown(sceneOf({}), ['\u001b[2J']),
-  "warning refusals: Aurora: 2 of 102 views in the last hour were refused. The refusals began on 2026-11-22 14:01 UTC. 2 views were refused in the last 24 hours, most recently on 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If this origin is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example":
+  ],
+  'a warning contains a control character': [
+    String.raw`warning refusals: \u001b[2J.`,
+    shown(sceneOf({}), ['\u001b[2J']),
+  ],
+  "pages send from an origin that isn't listed": [
+    "warning refusals: Aurora: 2 of 102 views in the last hour were refused. The refusals began on 2026-11-22 14:01 UTC. 2 views were refused in the last 24 hours, most recently on 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If this origin is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example",
     shown(sceneOf({}, 2, 'origin-not-allowed')),
-  'warning refusals: Aurora: 11 of 111 views in the last hour were refused, 9 of them for causes that are now fixed':
+  ],
+  'only some causes of refusals are fixed': [
+    'warning refusals: Aurora: 11 of 111 views in the last hour were refused, 9 of them for causes that are now fixed',
     shown(fixedBesideOpen()),
-  'body cut off. The latest body ended after 12 bytes. If there is a proxy, allow bodies of 80 KiB there (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)':
+  ],
+  'a proxy cuts off bodies': [
+    'warning refusals: Requests without a project: 134 of 137 requests in the last hour failed before viewlog knew their project. The failures began on 2026-11-22 14:00 UTC. 134 requests failed in the last 24 hours, most recently on 2026-11-22 14:02 UTC without an Origin header: body cut off. The latest body ended after 12 bytes. If there is a proxy, allow bodies of 80 KiB there (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)',
     shown(cutBodies()),
-  'warning cors: Responses carry Access-Control-Allow-Origin "*" instead of "https://a.example", so browsers block requests from pages. Have the proxy pass on OPTIONS requests and Origin headers and add no Access-Control-… headers. For examples, run: viewlog help proxies':
+  ],
+  'the proxy adds a CORS header': [
+    'warning cors: Responses carry Access-Control-Allow-Origin "*" instead of "https://a.example", so browsers block requests from pages. Have the proxy pass on OPTIONS requests and Origin headers and add no Access-Control-… headers. For examples, run: viewlog help proxies',
     proxied({ get: problem('method-not-allowed', '', { 'access-control-allow-origin': '*' }) }),
-  'warning cors: Another program answers preflights (405 from nginx), so browsers block requests from pages':
+  ],
+  'the proxy answers preflights itself': [
+    'warning cors: Another program answers preflights (405 from nginx), so browsers block requests from pages',
     proxied({
       preflight: answer(405, { server: 'nginx' }),
     }),
-  'warning view: A view of project 7 from https://a.example, in a body of 16 KiB, was refused with project-not-activated: No. To read about the code, run: viewlog help project-not-activated':
+  ],
+  'viewlog refuses the view that the doctor sends': [
+    'warning view: A view of project 7 from https://a.example, in a body of 16 KiB, was refused with project-not-activated: No. To read about the code, run: viewlog help project-not-activated',
     proxied({ project: '7', view: problem('project-not-activated', 'No.') }),
-  "warning view: A view of project 7 from https://a.example, in a body of 16 KiB, didn't reach viewlog (403 from nginx), so views are lost. Have the proxy pass POST requests on to viewlog. For examples, run: viewlog help proxies":
+  ],
+  'the proxy refuses the view that the doctor sends': [
+    "warning view: A view of project 7 from https://a.example, in a body of 16 KiB, didn't reach viewlog (403 from nginx), so views are lost. Have the proxy pass POST requests on to viewlog. For examples, run: viewlog help proxies",
     proxied({ project: '7', view: answer(403, { server: 'nginx' }) }),
-  'warning overdue files: 1 file is overdue for removal. viewlog removes one day of view files and one of refused files per hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson':
+  ],
+  'an old file should have been removed': [
+    'warning overdue files: 1 file is overdue for removal. viewlog removes one day of view files and one of refused files per hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson',
     inside({ overdue: ['views-2026-01-01.ndjson'] }),
-  'warning write and sync: A write with its sync takes 51 ms (the slowest of 3 took 200 ms). Every 201 waits for a sync. Look for a failing disk: sudo dmesg':
+  ],
+  'the disk is slow': [
+    'warning write and sync: A write with its sync takes 51 ms (the slowest of 3 took 200 ms). Every 201 waits for a sync. Look for a failing disk: sudo dmesg',
     inside({ writing: [51, 51, 200] }),
-  'warning clock: The time is 2026-11-20T00:00:00Z, but "/data/views-2026-11-21.ndjson" has a later day. The clock is or was wrong. Synchronise the clock: sudo timedatectl set-ntp true':
+  ],
+  'a view file has a later day than the clock': [
+    'warning clock: The time is 2026-11-20T00:00:00Z, but "/data/views-2026-11-21.ndjson" has a later day. The clock is or was wrong. Synchronise the clock: sudo timedatectl set-ntp true',
     { nowMs: Date.UTC(2026, 10, 20) },
-  'warning file system: The data directory is on tmpfs, which is in memory. A reboot deletes all views. Move it to a local disk. In a container, mount a volume there.':
+  ],
+  'the data directory is in memory': [
+    'warning file system: The data directory is on tmpfs, which is in memory. A reboot deletes all views. Move it to a local disk. In a container, mount a volume there.',
     inside({ fileSystem: { ...DISK, type: 0x01021994 } }),
-  "error permissions: \"/data/views-2026-11-21.ndjson\" belongs to root, with mode 0600. viewlog's account (#4711) can't write to it, so viewlog can't start again. Give the account access: sudo chgrp 4712 /data/views-2026-11-21.ndjson && sudo chmod g+rw /data/views-2026-11-21.ndjson":
+  ],
+  "today's file belongs to root": [
+    "error permissions: \"/data/views-2026-11-21.ndjson\" belongs to root, with mode 0600. viewlog's account (#4711) can't write to it, so viewlog can't start again. Give the account access: sudo chgrp 4712 /data/views-2026-11-21.ndjson && sudo chmod g+rw /data/views-2026-11-21.ndjson",
     inside({ files: [LOCK, { ...ROOTS, mode: 0o100600 }] }),
-  "error permissions: \"/data/views-2026-11-21.ndjson\" belongs to #4711, with mode 0440. viewlog's account (#4711) can't write to it, so viewlog can't start again. Give the account access: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod u+rw /data/views-2026-11-21.ndjson":
+  ],
+  "today's file is read-only": [
+    "error permissions: \"/data/views-2026-11-21.ndjson\" belongs to #4711, with mode 0440. viewlog's account (#4711) can't write to it, so viewlog can't start again. Give the account access: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod u+rw /data/views-2026-11-21.ndjson",
     inside({ files: [{ ...VIEWS_FILE, mode: 0o100440 }] }),
-  'warning permissions: "/data/refused-2026-11-21.ndjson" belongs to root, with mode 0640. viewlog\'s account (#4711) can\'t store refused views in it. Give the account access: sudo chgrp 4712 /data/refused-2026-11-21.ndjson && sudo chmod g+rw /data/refused-2026-11-21.ndjson':
+  ],
+  'the file of refused views belongs to root': [
+    'warning permissions: "/data/refused-2026-11-21.ndjson" belongs to root, with mode 0640. viewlog\'s account (#4711) can\'t store refused views in it. Give the account access: sudo chgrp 4712 /data/refused-2026-11-21.ndjson && sudo chmod g+rw /data/refused-2026-11-21.ndjson',
     inside({ files: [LOCK, { ...ROOTS, ...at('/data/refused-2026-11-21.ndjson') }] }),
-  "error permissions: \"/etc/p.json\" belongs to root, with mode 0600. viewlog's account (#4711) can't read it, so viewlog can't start again. Give the account access: sudo chgrp 4712 /etc/p.json && sudo chmod g+r /etc/p.json":
+  ],
+  'the projects file elsewhere belongs to root': [
+    "error permissions: \"/etc/p.json\" belongs to root, with mode 0600. viewlog's account (#4711) can't read it, so viewlog can't start again. Give the account access: sudo chgrp 4712 /etc/p.json && sudo chmod g+r /etc/p.json",
     inside({ read: [{ ...ROOTS, mode: 0o100600, ...at('/etc/p.json') }] }),
-  'warning permissions: "/data/views-2026-11-21.ndjson" and 1 more file belong to #4711. Shippers in group #4712 can\'t read them. Let the group read them: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod g+r /data/views-2026-11-21.ndjson /data/views-2026-11-22.ndjson':
+  ],
+  "shippers can't read the view files": [
+    'warning permissions: "/data/views-2026-11-21.ndjson" and 1 more file belong to #4711. Shippers in group #4712 can\'t read them. Let the group read them: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod g+r /data/views-2026-11-21.ndjson /data/views-2026-11-22.ndjson',
     inside({
       files: [VIEWS_FILE, { ...VIEWS_FILE, ...at('/data/views-2026-11-22.ndjson') }].map((file) => {
         return { ...file, mode: 0o100600 };
       }),
     }),
-  "error user: The data directory belongs to #4711, with mode 0550. #4711 can't create files there. Let #4711 write there: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod u+rwx /data":
+  ],
+  "the owner of the data directory can't write there": [
+    "error user: The data directory belongs to #4711, with mode 0550. #4711 can't create files there. Let #4711 write there: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod u+rwx /data",
     {
       ...inside({ directory: { ...SERVICE, mode: 0o40550 } }),
       of: { ...INSTALLATION, owners: { data: { ...SERVICE, name: '#4711' } } },
     },
-  "error user: The data directory belongs to root, with mode 0750, and its files to #4711, which can't create files there. Give the directory to the account that should run viewlog: #4711, or another.":
+  ],
+  'the data directory belongs to root and its files to a service': [
+    "error user: The data directory belongs to root, with mode 0750, and its files to #4711, which can't create files there. Give the directory to the account that should run viewlog: #4711, or another.",
     inside({ directory: { ...ROOTS, mode: 0o40750 } }),
-  "error user: The data directory belongs to root, with mode 0750. viewlog runs as #4711, which can't create files there. viewlog can't begin the next day's file or start again. The account that runs viewlog must own the directory and have write permission: sudo chown -R 4711:4712 /data":
+  ],
+  'root took the data directory of the running viewlog': [
+    "error user: The data directory belongs to root, with mode 0750. viewlog runs as #4711, which can't create files there, so viewlog can't begin the next day's file or start again. The account that runs viewlog must own the directory and have write permission: sudo chown -R 4711:4712 /data",
     givenAway('running'),
-  'error user: The data directory belongs to root, with mode 0750. viewlog last ran as #4711, which':
+  ],
+  'root took the data directory after the last run': [
+    'error user: The data directory belongs to root, with mode 0750. viewlog last ran as #4711, which',
     givenAway('last start'),
-  "warning user: The data directory belongs to root, so viewlog would run as root. If viewlog should run as a service's account, first give that account the directory and everything in it.":
+  ],
+  'root owns the data directory and viewlog has never started': [
+    "warning user: The data directory belongs to root, so viewlog would run as root. If viewlog should run as a service's account, first give that account the directory and everything in it.",
     {
       ...inside({ directory: { ...ROOTS, mode: 0o40750 }, files: [ROOTS] }),
       source: 'options',
       reply: undefined,
     },
-  'warning user: The data directory belongs to #4711, and its files to #4711 and #4713. Give the directory and all its files to the account that runs viewlog.':
+  ],
+  'the files in the data directory have two owners': [
+    'warning user: The data directory belongs to #4711, and its files to #4711 and #4713. Give the directory and all its files to the account that runs viewlog.',
     inside({ files: [VIEWS_FILE, { ...VIEWS_FILE, uid: 4713 }] }),
-  "error permissions: \"/data/viewlog.lock\" belongs to root, with mode 0640. viewlog's account (#4711) can't open it, so viewlog can't start again. Give the account access: sudo chgrp 4712 /data/viewlog.lock && sudo chmod g+rw /data/viewlog.lock":
+  ],
+  'the lock belongs to root': [
+    "error permissions: \"/data/viewlog.lock\" belongs to root, with mode 0640. viewlog's account (#4711) can't open it, so viewlog can't start again. Give the account access: sudo chgrp 4712 /data/viewlog.lock && sudo chmod g+rw /data/viewlog.lock",
     inside({ files: [{ ...ROOTS, ...at('/data/viewlog.lock') }, VIEWS_FILE] }),
+  ],
   // Root has restored the files from a backup.
-  'warning permissions: "/data/status.json" and 1 more file belong to root. viewlog\'s account (#4711) can\'t read them. Give the account access: sudo chgrp 4712 /data/status.json /data/views-2026-11-20.ndjson && sudo chmod g+r /data/status.json /data/views-2026-11-20.ndjson':
+  'older files belong to root': [
+    'warning permissions: "/data/status.json" and 1 more file belong to root. viewlog\'s account (#4711) can\'t read them. Give the account access: sudo chgrp 4712 /data/status.json /data/views-2026-11-20.ndjson && sudo chmod g+r /data/status.json /data/views-2026-11-20.ndjson',
     inside({
       files: [
         { ...ROOTS, ...at('/data/status.json') },
@@ -508,19 +648,29 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
         VIEWS_FILE,
       ],
     }),
-  "error permissions: \"/data/projects.json\" and other files there belong to root, probably because root copied them. viewlog's account (#4711) can't read that file, so viewlog can't start again. Give the files back: sudo chown -R 4711:4712 /data":
+  ],
+  "root owns all files in the service's directory": [
+    "error permissions: \"/data/projects.json\" and other files there belong to root, probably because root copied them. viewlog's account (#4711) can't read that file, so viewlog can't start again. Give the files back: sudo chown -R 4711:4712 /data",
     inside(COPIES),
-  "warning runtime: viewlog isn't tested on Node 20.18.3 on linux. Run viewlog on Linux, with Node 20.19 or later.":
+  ],
+  'Node is too old': [
+    "warning runtime: viewlog isn't tested on Node 20.18.3 on linux. Run viewlog on Linux, with Node 20.19 or later.",
     { runtime: { name: 'Node', version: '20.18.3', platform: 'linux' } },
-  "warning settings: The collector runs with --data /data (not --data /other), --min-free 1MiB (not 2MiB). The doctor uses the collector's settings. To examine another collector, pass its --data or --status.":
+  ],
+  "the collector's settings differ from the options": [
+    "warning settings: The collector runs with --data /data (not --data /other), --min-free 1MiB (not 2MiB). The doctor uses the collector's settings. To examine another collector, pass its --data or --status.",
     { askedData: '/other', different: ['--min-free 1MiB (not 2MiB)'] },
-  "warning settings: The collector runs with --store (not --data /data). The doctor uses the collector's settings. To examine another collector, pass its --data or --status.":
+  ],
+  'the collector writes to a stream and the options name a directory': [
+    "warning settings: The collector runs with --store (not --data /data). The doctor uses the collector's settings. To examine another collector, pass its --data or --status.",
     {
       of: { ...INSTALLATION, data: undefined },
       disk: undefined,
     },
+  ],
   // An archive keeps running after one of its files was cut short.
-  'error health: The archive isn\'t ready: View file "v" was cut short. To restore it, run "archive --restore 2026-01-01".':
+  'a view file of the archive was cut short': [
+    'error health: The archive isn\'t ready: View file "v" was cut short. To restore it, run "archive --restore 2026-01-01".',
     {
       ...ARCHIVE,
       status: {
@@ -530,64 +680,110 @@ const FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
         reasons: ['View file "v" was cut short; to restore it, run "archive --restore 2026-01-01"'],
       },
     },
-  "error health: The archive isn't ready: no connection. Read the archive's log.": {
-    ...ARCHIVE,
-    status: { ...STATUS, reply: answer(503), isReady: false, reasons: ['no connection'] },
-  },
+  ],
+  'the archive has no connection': [
+    "error health: The archive isn't ready: no connection. Read the archive's log.",
+    {
+      ...ARCHIVE,
+      status: { ...STATUS, reply: answer(503), isReady: false, reasons: ['no connection'] },
+    },
+  ],
 };
 
 const fatal = (exitCode: ExitCode, text: string): Partial<Facts> => ({
   ...cluster({}),
   cluster: { fault: new Fatal(exitCode, text) },
 });
-const CLUSTER_FINDINGS: Readonly<Record<string, Partial<Facts>>> = {
-  "error cluster: Can't reach n:1. Check the address, the firewall,": fatal(69, "Can't reach n:1"),
-  'error cluster: n:1 has version 2.8.0.': fatal(78, 'n:1 has version 2.8.0'),
-  'warning cluster: use 2.10.': cluster({ warnings: ['use 2.10'] }),
-  'error cluster permissions: not to "views.>". Permit it.': cluster({
-    stream: undefined,
-    denied: new Set(['not to "views.>"; permit it']),
-  }),
-  "error stream: Can't use it. Check JetStream": cluster({
-    unusable: new Fatal(69, "Can't use it"),
-  }),
+const CLUSTER_FINDINGS: Findings = {
+  'no NATS server can be reached': [
+    "error cluster: Can't reach n:1. Check the address, the firewall,",
+    fatal(69, "Can't reach n:1"),
+  ],
+  'the NATS server is too old': [
+    'error cluster: n:1 has version 2.8.0.',
+    fatal(78, 'n:1 has version 2.8.0'),
+  ],
+  'the NATS server should be newer': [
+    'warning cluster: use 2.10.',
+    cluster({ warnings: ['use 2.10'] }),
+  ],
+  'the NATS user lacks a permission': [
+    'error cluster permissions: not to "views.>". Permit it.',
+    cluster({
+      stream: undefined,
+      denied: new Set(['not to "views.>"; permit it']),
+    }),
+  ],
+  "JetStream doesn't work": [
+    "error stream: Can't use it. Check JetStream",
+    cluster({
+      unusable: new Fatal(69, "Can't use it"),
+    }),
+  ],
   // No server changes these two settings of a stream.
-  "error stream: Stream VIEWS can't store views: it keeps messages in memory (storage: memory). This can't be changed. Choose another stream with --nats-stream. viewlog creates that stream.":
+  'the stream is in memory': [
+    "error stream: Stream VIEWS can't store views: it keeps messages in memory (storage: memory). This can't be changed. Choose another stream with --nats-stream. viewlog creates that stream.",
     stream({ storage: 'memory' }),
-  "error stream: Stream VIEWS can't store views: it drops messages that were read (retention: workqueue). This can't be changed. Choose":
+  ],
+  'the stream drops messages that were read': [
+    "error stream: Stream VIEWS can't store views: it drops messages that were read (retention: workqueue). This can't be changed. Choose",
     stream({ retention: 'workqueue' }),
-  "error stream: Stream VIEWS can't store views: it acknowledges nothing (no_ack). Change it with nats stream edit VIEWS or choose another stream with --nats-stream.":
+  ],
+  'the stream acknowledges nothing': [
+    "error stream: Stream VIEWS can't store views: it acknowledges nothing (no_ack). Change it with nats stream edit VIEWS or choose another stream with --nats-stream.",
     stream({ no_ack: true }),
-  'error stream: Views are refused, because the stream is full. Change it with nats stream edit VIEWS or choose another stream with --nats-stream.':
+  ],
+  'the stream is full': [
+    'error stream: Views are refused, because the stream is full. Change it with nats stream edit VIEWS or choose another stream with --nats-stream.',
     stream({ max_bytes: 17_000 }),
-  'error stream: Views are refused, because the stream has no leader. Start the servers that store the stream.':
+  ],
+  'the stream has no leader': [
+    'error stream: Views are refused, because the stream has no leader. Start the servers that store the stream.',
     stream({}, { cluster: { name: 'c', leader: '', replicas: [] } }),
-  "error stream: Stream VIEWS_REFUSED isn't viewlog's (subjects other.>). Name another stream with --nats-stream or store no refused views with --max-refused 0.":
+  ],
+  "the stream for refused views is another program's": [
+    "error stream: Stream VIEWS_REFUSED isn't viewlog's (subjects other.>). Name another stream with --nats-stream or store no refused views with --max-refused 0.",
     cluster({
       refused: { config: { name: 'VIEWS_REFUSED', subjects: ['other.>'] } } as StreamInfo,
     }),
-  'error stream settings: Stream VIEWS accepts messages of at most 10000 bytes (max_msg_size), too little for --max-view 16 KiB. Raise the limit or lower --max-view.':
+  ],
+  'the stream accepts only small messages': [
+    'error stream settings: Stream VIEWS accepts messages of at most 10000 bytes (max_msg_size), too little for --max-view 16 KiB. Raise the limit or lower --max-view.',
     stream({ max_msg_size: 10_000 }),
-  'error stream settings: The NATS servers accept messages of at most 16 KiB (max_payload), too':
+  ],
+  'the NATS servers accept only small messages': [
+    'error stream settings: The NATS servers accept messages of at most 16 KiB (max_payload), too',
     cluster({ stream: undefined, needs: { ...REACHED.needs, payloadMax: 16_384 } }),
-  'warning stream settings: Stream VIEWS drops its oldest views at a limit (max_bytes). Change it with nats stream edit VIEWS or choose another stream with --nats-stream.':
+  ],
+  'the stream drops old views at a limit': [
+    'warning stream settings: Stream VIEWS drops its oldest views at a limit (max_bytes). Change it with nats stream edit VIEWS or choose another stream with --nats-stream.',
     stream({
       discard: 'old',
       max_bytes: MiB,
     }),
-  "warning stream settings: Stream VIEWS refuses a project's views beyond 7 views": stream({
-    discard_new_per_subject: true,
-    max_msgs_per_subject: 7,
-  }),
-  'warning stream settings: Stream VIEWS is stored on 1 server of cluster "c". If the cluster has 3 servers, run: nats stream edit VIEWS --replicas 3':
+  ],
+  'the stream limits the views of a project': [
+    "warning stream settings: Stream VIEWS refuses a project's views beyond 7 views",
+    stream({
+      discard_new_per_subject: true,
+      max_msgs_per_subject: 7,
+    }),
+  ],
+  'the stream has only one replica': [
+    'warning stream settings: Stream VIEWS is stored on 1 server of cluster "c". If the cluster has 3 servers, run: nats stream edit VIEWS --replicas 3',
     stream({ num_replicas: 1 }),
-  'warning stream: Stream VIEWS has 7 messages, 2 KiB. These servers are down or behind: n1. Start the servers that are down.':
+  ],
+  'a server of the stream is down': [
+    'warning stream: Stream VIEWS has 7 messages, 2 KiB. These servers are down or behind: n1. Start the servers that are down.',
     stream({}, { cluster: { ...STREAM.cluster, replicas: followers({ offline: true }) } }),
-  "warning server clock: This machine's clock differs by 3 seconds from that of the stream's server. This machine's clock decides a view's day. Synchronise both clocks. On this machine, run: sudo timedatectl set-ntp true":
+  ],
+  "this machine's clock differs from the NATS server's": [
+    "warning server clock: This machine's clock differs by 3 seconds from that of the stream's server. This machine's clock decides a view's day. Synchronise both clocks. On this machine, run: sudo timedatectl set-ntp true",
     cluster({ clockMs: 3_000 }),
+  ],
 };
 
-it("the doctor calls nothing of a cluster correct that it hasn't seen", () => {
+it('the doctor reports ok only for cluster settings that it has checked', () => {
   const oks = (change: Parameters<typeof cluster>[0]): string[] =>
     examined(cluster(change)).flatMap(({ check, state, what }) =>
       state === 'ok' && /^(cluster p|stream)/.test(check) ? [`${check}: ${what}`] : [],
@@ -615,7 +811,7 @@ it('the doctor says beside the start command which errors to correct first', () 
   const start = 'Start viewlog: /srv/viewlog serve --data /data';
   const of = INSTALLATION;
   expect(fixes({ ...MISSING_COMMA, of })[0]).toContain(`First correct the errors above. ${start}`);
-  // A proxy that reaches nothing doesn't prevent a start.
+  // viewlog can start while the proxy in front of it reaches nothing.
   const down = proxied({ get: answer(502), preflight: answer(502) });
   expect(fixes({ ...down, of })[0]).toContain(`no view is accepted there. ${start}`);
 });
@@ -665,14 +861,13 @@ it('the doctor says that a large disk lasts for years instead of a number of day
   );
 });
 
-/** Returns the beginning and the end of a finding. */
-const shortened = (finding: string): string =>
-  finding.replace(/^(.{60,100}) .{20,}? (.{20,45})$/, '$1 … $2').trimEnd();
-
-const named = Object.entries({ ...FINDINGS, ...CLUSTER_FINDINGS }).map(
-  ([finding, facts]) => [shortened(finding), finding, facts] as const,
+const named = [...Object.entries(FINDINGS), ...Object.entries(CLUSTER_FINDINGS)].map(
+  ([when, [finding, facts]]) => {
+    const [, state, check] = /^(error|warning) ([a-z ]+): /.exec(finding)!;
+    return [state === 'error' ? 'an error' : 'a warning', check, when, finding, facts] as const;
+  },
 );
-it.each(named)('the only problem that the doctor reports is "%s"', (_, finding, facts) => {
+it.each(named)('the doctor reports only %s about "%s" when %s', (_, __, ___, finding, facts) => {
   expect(problemLines(facts)).toStrictEqual([expect.stringContaining(finding)]);
 });
 
