@@ -54,7 +54,8 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
       source === 'running'
         ? "The running viewlog uses the last good list, but can't start again until this is fixed."
         : "viewlog can't start until this is fixed.";
-    const what = `${summaryOfFaults(reading.faults)}. ${effect}`;
+    const fault = summaryOfFaults(reading.faults);
+    const what = `${fault}. ${effect}`;
     const { content, create } = reading;
     if (Buffer.isBuffer(content)) {
       return [error(what, 'Correct the file. To list every fault, run:', commands.check(of))];
@@ -64,7 +65,10 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
     if (create === undefined) return [error(what)];
     const isDirectoryMissing = disk && !disk.inside && !disk.fault;
     if (isDirectoryMissing && otherProjects(of) === undefined) {
-      return [error(what, 'Create the data directory first.')];
+      const both = `${fault}, and neither does its directory. ${effect}`;
+      const fix =
+        'Check --data. If it is correct, create the directory, then run the doctor again:';
+      return [error(both, fix, commands.create(of))];
     }
     return [error(what, "Create the file, with a project's id instead of ID:", create)];
   }

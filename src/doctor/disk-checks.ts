@@ -17,7 +17,7 @@ import {
   WRITE,
 } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
-import type { Installation } from '../installation/installation.ts';
+import { type Installation, otherProjects } from '../installation/installation.ts';
 import { type Space, spaceOf } from '../status/look-around.ts';
 import { directoryNotice, spaceStep } from '../status/problem-words.ts';
 import { daysInWords } from '../status/words.ts';
@@ -70,6 +70,8 @@ export function checkDirectory({ disk, isOutsider, nowMs, of }: Facts): readonly
     // Root can write everywhere; the check of the user reports an account that can't.
     return inside.account === undefined ? [] : [ok(`"${data}" is writable.`)];
   }
+  // `checkProjects` says what to do, because the projects file is missing, too.
+  if (of.projects !== undefined && otherProjects(of) === undefined) return [];
   const fix =
     "Check --data. viewlog creates the directory when it starts. If its account isn't allowed to, run:";
   return [warning(`The data directory "${data}" doesn't exist.`, fix, commands.create(of))];

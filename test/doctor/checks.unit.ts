@@ -413,7 +413,10 @@ const FINDINGS: Findings = {
   ],
   'only the data directory is missing': [
     'warning data directory: The data directory "/data" doesn\'t exist. Check --data. viewlog creates the directory when it starts. If its account isn\'t allowed to, run: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data',
-    { disk: {} },
+    {
+      of: { ...INSTALLATION, program: ['viewlog'], projects: '/etc/p.json' },
+      disk: {},
+    },
   ],
   'the disk is full in a week': [
     'warning free space: 8.0 GiB is free (--min-free is 64 MiB), enough for 7 days at the current rate. After that, every view is refused with 503. Delete views-*.ndjson of earlier days that you have shipped or copied, or set --keep-days.',
@@ -890,12 +893,15 @@ it('the doctor examines only the files that viewlog opens', async () => {
   expect(inside!.files.map(({ name }) => name).toSorted()).toStrictEqual(own.toSorted());
 });
 
-it("the doctor prints no command that would create a missing data directory as root's", () => {
+it("the doctor prints one command for a missing data directory, which doesn't create it as root's", () => {
   const create = 'viewlog activate ID --data /data';
-  const missing = { content: undefined, faults: ['it is missing'], create };
-  const [first, ...rest] = problemLines({ disk: {}, projects: missing });
-  expect(first).toMatch(/^error projects file: .* Create the data directory first\.$/);
-  expect(rest.join()).toContain(' install -d ');
+  const missing = { content: undefined, faults: ["it doesn't exist"], create };
+  const notRunning = { ...NOT_RUNNING, source: 'options' as const, projects: missing };
+  const [first, ...rest] = problemLines({ ...notRunning, disk: {} });
+  expect(first).toBe(
+    "error projects file: it doesn't exist, and neither does its directory. viewlog can't start until this is fixed. Check --data. If it is correct, create the directory, then run the doctor again: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data",
+  );
+  expect(rest.join()).not.toMatch(/directory|--data/);
   expect(problemLines({ projects: missing })[0]).toContain(create);
 });
 
