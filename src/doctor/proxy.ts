@@ -78,7 +78,7 @@ export function checkUrl({ proxy, of, reply }: Facts): readonly Verdict[] {
   const refusal = refusalIn(get);
   if (refusal?.code === 'not-found') {
     const what = `${url} reaches viewlog, but the proxy changes the path, so ${LOST}. viewlog answers: ${refusal.detail}.`;
-    return [atProxy(error, of, what, 'Have the proxy pass the path on unchanged.')];
+    return [atProxy(error, of, what, 'In the proxy, pass the path on unchanged.')];
   }
   if (isReached(proxy)) return [ok(`${url} reaches viewlog.`)];
   const what = `${url} doesn't reach viewlog (${described(get)}), so ${LOST}.`;
@@ -91,15 +91,17 @@ export function checkUrl({ proxy, of, reply }: Facts): readonly Verdict[] {
   if (location !== null) {
     // Browsers follow no redirect of a preflight.
     const to = URL.canParse(location, url) ? viewUrl.read(new URL(location, url).href) : undefined;
-    const fix = "Browsers don't follow this redirect. Have the pages post to";
-    if (to === undefined) return [error(what, `${fix} viewlog's own address.`)];
+    const lost = `${what} Browsers don't follow this redirect.`;
+    if (to === undefined) return [error(lost, "In the pages, use viewlog's own address.")];
     const test = doctor(of, { url: to });
-    return [error(what, `${fix} the final address and test that address:`, test)];
+    return [
+      error(lost, 'In the pages, use the target of the redirect. To test that address, run:', test),
+    ];
   }
   const isRunning = reply !== undefined && isFromViewlog(reply);
   const pass = isRunning
-    ? `Have the proxy pass /view on to ${of.address}.`
-    : 'Start viewlog and have the proxy pass /view on to it.';
+    ? `In the proxy, pass /view on to ${of.address}.`
+    : 'Start viewlog. In the proxy, pass /view on to viewlog.';
   return [atProxy(error, of, what, pass)];
 }
 
@@ -109,7 +111,7 @@ export const checkCors = reached(({ origin, get, preflight }, of) => {
       warning,
       of,
       `${what}, so browsers block requests from pages.`,
-      'Have the proxy pass on OPTIONS requests and Origin headers and add no Access-Control-… headers.',
+      "In the proxy, pass on OPTIONS requests and Origin headers. Don't add Access-Control-… headers.",
     ),
   ];
   if (!isFromViewlog(preflight)) {
@@ -148,10 +150,10 @@ export const checkSize = reached(({ preflight, large, largeBytes, view }) => {
     const tried = view
       ? ''
       : ' With --project, the doctor also tests whether such a body arrives whole.';
-    return [ok(`A body of ${size} isn't refused.${tried}`)];
+    return [ok(`A request with a body of ${size} reaches viewlog.${tried}`)];
   }
-  const what = `A body of ${size} doesn't reach viewlog (${described(large)}), so large views are lost.`;
-  return [warning(what, `Have the proxy accept bodies of this size (${SIZE_SETTINGS}).`)];
+  const what = `A request with a body of ${size} doesn't reach viewlog (${described(large)}), so large views are lost.`;
+  return [warning(what, `In the proxy, allow bodies of this size (${SIZE_SETTINGS}).`)];
 });
 
 const SIZE_SETTINGS = 'nginx: client_max_body_size; Caddy: max_size in request_body';
@@ -165,13 +167,13 @@ export const checkView = reached(({ origin, project = '', large, largeBytes, vie
     return [ok(`${what} was stored: ${clip(view.body, 200)}. ${counted}`)];
   }
   if (isCut(view)) {
-    const fix = `Have the proxy pass whole bodies on (${SIZE_SETTINGS}).`;
+    const fix = `In the proxy, pass on whole bodies (${SIZE_SETTINGS}).`;
     return [warning(`${what} arrived cut off. Such views are lost.`, fix)];
   }
   const refusal = refusalIn(view);
   if (refusal === undefined) {
     const lost = `${what} didn't reach viewlog (${described(view)}), so views are lost.`;
-    return [atProxy(warning, of, lost, 'Have the proxy pass POST requests on to viewlog.')];
+    return [atProxy(warning, of, lost, 'In the proxy, pass POST requests on to viewlog.')];
   }
   const { code, detail } = refusal;
   const refused = `${what} was refused with ${code}: ${detail}.`;

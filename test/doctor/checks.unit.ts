@@ -381,18 +381,18 @@ const FINDINGS: Findings = {
     withoutToken(false),
   ],
   'the address redirects to another host': [
-    "error url: https://views.example/view doesn't reach viewlog (301, a redirect to https://www.views.example/view), so views from pages don't arrive. Browsers don't follow this redirect. Have the pages post to the final address and test that address: viewlog doctor --data /data --url https://www.views.example/view",
+    "error url: https://views.example/view doesn't reach viewlog (301, a redirect to https://www.views.example/view), so views from pages don't arrive. Browsers don't follow this redirect. In the pages, use the target of the redirect. To test that address, run: viewlog doctor --data /data --url https://www.views.example/view",
     proxied({
       get: answer(301, { location: 'https://www.views.example/view' }),
       preflight: answer(301),
     }),
   ],
   "the proxy can't reach viewlog": [
-    "error url: https://views.example/view doesn't reach viewlog (502 from nginx), so views from pages don't arrive. Have the proxy pass /view on to http://127.0.0.1:8080. For examples, run: viewlog help proxies",
+    "error url: https://views.example/view doesn't reach viewlog (502 from nginx), so views from pages don't arrive. In the proxy, pass /view on to http://127.0.0.1:8080. For examples, run: viewlog help proxies",
     proxied({ get: answer(502, { server: 'nginx' }), preflight: answer(502) }),
   ],
   'the proxy changes the path': [
-    "error url: https://views.example/view reaches viewlog, but the proxy changes the path, so views from pages don't arrive. viewlog answers: Nothing at /. Have the proxy pass the path on unchanged. For examples, run: viewlog help proxies",
+    "error url: https://views.example/view reaches viewlog, but the proxy changes the path, so views from pages don't arrive. viewlog answers: Nothing at /. In the proxy, pass the path on unchanged. For examples, run: viewlog help proxies",
     proxied({ get: problem('not-found', 'Nothing at /.') }),
   ],
   "the address can't be reached": [
@@ -400,7 +400,7 @@ const FINDINGS: Findings = {
     proxied({ get: { failure: 'no route' }, preflight: { failure: 'no route' } }),
   ],
   'the proxy refuses large bodies': [
-    "warning size: A body of 16 KiB doesn't reach viewlog (413 from nginx), so large views are lost. Have the proxy accept bodies of this size (nginx: client_max_body_size; Caddy: max_size in request_body).",
+    "warning size: A request with a body of 16 KiB doesn't reach viewlog (413 from nginx), so large views are lost. In the proxy, allow bodies of this size (nginx: client_max_body_size; Caddy: max_size in request_body).",
     proxied({ large: answer(413, { server: 'nginx' }) }),
   ],
   "the only project isn't active": [
@@ -549,7 +549,7 @@ const FINDINGS: Findings = {
     shown(cutBodies()),
   ],
   'the proxy adds a CORS header': [
-    'warning cors: Responses carry Access-Control-Allow-Origin "*" instead of "https://a.example", so browsers block requests from pages. Have the proxy pass on OPTIONS requests and Origin headers and add no Access-Control-… headers. For examples, run: viewlog help proxies',
+    'warning cors: Responses carry Access-Control-Allow-Origin "*" instead of "https://a.example", so browsers block requests from pages. In the proxy, pass on OPTIONS requests and Origin headers. Don\'t add Access-Control-… headers. For examples, run: viewlog help proxies',
     proxied({ get: problem('method-not-allowed', '', { 'access-control-allow-origin': '*' }) }),
   ],
   'the proxy answers preflights itself': [
@@ -563,7 +563,7 @@ const FINDINGS: Findings = {
     proxied({ project: '7', view: problem('project-not-activated', 'No.') }),
   ],
   'the proxy refuses the view that the doctor sends': [
-    "warning view: A view of project 7 from https://a.example, in a body of 16 KiB, didn't reach viewlog (403 from nginx), so views are lost. Have the proxy pass POST requests on to viewlog. For examples, run: viewlog help proxies",
+    "warning view: A view of project 7 from https://a.example, in a body of 16 KiB, didn't reach viewlog (403 from nginx), so views are lost. In the proxy, pass POST requests on to viewlog. For examples, run: viewlog help proxies",
     proxied({ project: '7', view: answer(403, { server: 'nginx' }) }),
   ],
   'an old file should have been removed': [
@@ -823,7 +823,7 @@ it("the doctor tells the operator to start viewlog for a proxy only if viewlog d
   const replies = proxied({ get: answer(502), preflight: answer(502) });
   const fixOf = (facts: Partial<Facts>) =>
     examined({ ...facts, ...replies }).find(({ check }) => check === 'url')!.fix!;
-  const start = 'Start viewlog and have the proxy pass /view on to it.';
+  const start = 'Start viewlog. In the proxy, pass /view on to viewlog.';
   expect(fixOf(NOT_RUNNING)).toContain(start);
   expect(fixOf({ reply: answer(200, { server: 'x/1' }) })).toContain(start);
   expect(fixOf({})).not.toContain('Start');

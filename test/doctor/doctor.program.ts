@@ -224,7 +224,7 @@ describe('the doctor with --url', () => {
     expect(line('url')).toBe(`ok url: ${url}/view reaches viewlog.`);
     expect(line('cors')).toBe('ok cors: Preflights are granted, and pages can read the responses.');
     expect(line('size')).toBe(
-      "ok size: A body of 16 KiB isn't refused. With --project, the doctor also tests whether such a body arrives whole.",
+      'ok size: A request with a body of 16 KiB reaches viewlog. With --project, the doctor also tests whether such a body arrives whole.',
     );
     const metrics = await viewlog.metrics();
     expect(sumOf(metrics, 'viewlog_views_received_total')).toBe(1);
