@@ -118,7 +118,9 @@ export const checkStream = reached(({ name, stream, unusable, refused, needs, de
     ];
   }
   if (!inspect.hasRoomFor(stream, needs.viewBytesMax)) {
-    return [error('Views are refused, because the stream is full.', edit(name))];
+    return [
+      error('Views are refused, because the stream is full.', edit(name, 'Raise its limits')),
+    ];
   }
   const what = `Stream ${name} has ${plural(messages, 'message')}, ${formatSize(bytes)}`;
   if (lagging.length === 0) return [ok(`${what}, on ${plural(replicas, 'server')}, all current.`)];
@@ -135,10 +137,10 @@ const isFixed = ({
   storage === 'memory' || retention === 'workqueue' || sealed;
 
 const RENAME =
-  "This can't be changed. Choose another stream with --nats-stream. viewlog creates that stream.";
+  "NATS can't change this setting. Name a new stream with --nats-stream; viewlog creates it.";
 
-const edit = (name: string): string =>
-  `Change it with nats stream edit ${name} or choose another stream with --nats-stream.`;
+const edit = (name: string, change = 'Change this setting'): string =>
+  `${change} with nats stream edit ${name} or name another stream with --nats-stream.`;
 
 export const checkSettings = reached(({ name, stream, needs }) => {
   const tooSmall = inspect.limitFault(stream?.config ?? { name }, needs);

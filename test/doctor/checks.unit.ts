@@ -725,19 +725,19 @@ const CLUSTER_FINDINGS: Findings = {
   ],
   // No server changes these two settings of a stream.
   'the stream is in memory': [
-    "error stream: Stream VIEWS can't store views: it keeps messages in memory (storage: memory). This can't be changed. Choose another stream with --nats-stream. viewlog creates that stream.",
+    "error stream: Stream VIEWS can't store views: it keeps messages in memory (storage: memory). NATS can't change this setting. Name a new stream with --nats-stream; viewlog creates it.",
     stream({ storage: 'memory' }),
   ],
   'the stream drops messages that were read': [
-    "error stream: Stream VIEWS can't store views: it drops messages that were read (retention: workqueue). This can't be changed. Choose",
+    "error stream: Stream VIEWS can't store views: it drops messages that were read (retention: workqueue). NATS can't change this setting. Name",
     stream({ retention: 'workqueue' }),
   ],
   'the stream acknowledges nothing': [
-    "error stream: Stream VIEWS can't store views: it acknowledges nothing (no_ack). Change it with nats stream edit VIEWS or choose another stream with --nats-stream.",
+    "error stream: Stream VIEWS can't store views: it acknowledges nothing (no_ack). Change this setting with nats stream edit VIEWS or name another stream with --nats-stream.",
     stream({ no_ack: true }),
   ],
   'the stream is full': [
-    'error stream: Views are refused, because the stream is full. Change it with nats stream edit VIEWS or choose another stream with --nats-stream.',
+    'error stream: Views are refused, because the stream is full. Raise its limits with nats stream edit VIEWS or name another stream with --nats-stream.',
     stream({ max_bytes: 17_000 }),
   ],
   'the stream has no leader': [
@@ -759,7 +759,7 @@ const CLUSTER_FINDINGS: Findings = {
     cluster({ stream: undefined, needs: { ...REACHED.needs, payloadMax: 16_384 } }),
   ],
   'the stream drops old views at a limit': [
-    'warning stream settings: Stream VIEWS drops its oldest views at a limit (max_bytes). Change it with nats stream edit VIEWS or choose another stream with --nats-stream.',
+    'warning stream settings: Stream VIEWS drops its oldest views at a limit (max_bytes). Change this setting with nats stream edit VIEWS or name another stream with --nats-stream.',
     stream({
       discard: 'old',
       max_bytes: MiB,
