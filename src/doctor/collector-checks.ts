@@ -45,11 +45,15 @@ export function checkSettings(facts: Facts): readonly Verdict[] {
 
 const isArchive = ({ of }: Facts): boolean => of.role === 'archive';
 
+/** Returns whether the doctor's user can't read the projects file, which viewlog may well read. */
+const isProjectsDenied = ({ isOutsider, projects: { content } }: Facts): boolean =>
+  isOutsider && errnoOf(content) === 'EACCES';
+
 export function checkProjects(facts: Facts): readonly Verdict[] {
-  const { projects: reading, status, of, isOutsider, source, disk } = facts;
+  const { projects: reading, status, of, source, disk } = facts;
   if (isArchive(facts)) return [];
   if ('faults' in reading) {
-    if (isOutsider && errnoOf(reading.content) === 'EACCES') return [];
+    if (isProjectsDenied(facts)) return [];
     const effect =
       source === 'running'
         ? "The running viewlog uses the last good list, but can't start again until this is fixed."
@@ -98,14 +102,13 @@ export function checkLock({ holder, askedPort, kill, of }: Facts): readonly Verd
   if (role === 'archive') return [ok(`An archive writes to "${of.data}": ${who}.`)];
   const port = portOf(address);
   if (port !== undefined && [undefined, 0, port].includes(askedPort)) return [];
-  const [where, examine] =
+  const [collector, fix] =
     port === undefined
-      ? ['that has no address', 'If it is starting, wait.']
-      : [`at ${address}`, `To examine it, run the doctor with --port ${port}.`];
-  const what = `The collector ${where} uses "${of.data}", so a second one can't start there.`;
-  const fix = `${examine} It is ${who}.`;
+      ? ["A collector that isn't listening yet", 'If it is starting, wait.']
+      : [`The collector at ${address}`, `To examine it, run the doctor with --port ${port}.`];
+  const what = `${collector} (${who}) holds "${of.data}", so a second one can't start there.`;
   if (kill !== undefined) return [error(what, `${fix} To end it, run:`, kill)];
-  return [error(what, `${fix} To end it, stop that process, in its container if it has one.`)];
+  return [error(what, `${fix} To end it, stop that process or its container.`)];
 }
 
 /**
@@ -167,7 +170,7 @@ function notRunning(what: string, { of, source, disk }: Facts): Verdict {
     );
   const colon =
     source === 'options'
-      ? ". No earlier start is known, so these are the doctor's own options:"
+      ? ". The doctor found no earlier start here, so this command has the doctor's own options:"
       : ':';
   if (!needsTokenVariable(of.chosen)) return startWith(`Start ${name}${colon}`, start);
   const withToken = commands.keeping(TOKEN_ENV, start);
@@ -209,7 +212,7 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
   if (isReady === undefined) {
     return [otherListener('Another program', address, described(reply), of, '--status')];
   }
-  const ready = ok(`viewlog is ready, according to ${address}/readyz`);
+  const ready = ok(`${address}/readyz says that viewlog is ready.`);
   if (isArchive(facts)) {
     if (isReady) return [ready];
     const fix = "Read the archive's log.";
@@ -231,10 +234,12 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
   const { unavailable } = overview.store;
   if (unavailable === undefined) {
     const restart = commands.restart(of);
-    const fix = "If viewlog shouldn't stop, restart it";
-    return [error('viewlog is about to stop.', restart ? `${fix}:` : `${fix}.`, restart)];
+    const fix = 'To keep it running, restart it';
+    const what = 'A signal announced that viewlog is about to stop.';
+    return [error(what, restart ? `${fix}:` : `${fix}.`, restart)];
   }
-  const fix = `Check ${of.data === undefined ? 'the NATS cluster' : 'the disk (df -h, df -i, quotas)'}. viewlog's log says more.`;
+  const what = of.data === undefined ? 'the NATS cluster' : 'the disk (df -h, df -i, quotas)';
+  const fix = `Check ${what} and read viewlog's log.`;
   return [error(`Every view is refused: ${unavailable}.`, fix)];
 }
 
@@ -261,11 +266,8 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
       ),
     ...[...warnings, ...rest].map((note) => ofMessage('warning', note)),
   ];
-  if (found.length > 0 && 'faults' in reading) {
-    return [
-      warning(`First correct the projects file: ${summaryOfFaults(reading.faults)}.`),
-      ...found,
-    ];
+  if (found.length > 0 && 'faults' in reading && !isProjectsDenied(facts)) {
+    return [warning('First correct the projects file (see above).'), ...found];
   }
   if (found.length > 0 || store.unavailable !== undefined) return found;
   const ids = overview.unlistedInAll;

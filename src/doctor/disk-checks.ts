@@ -41,9 +41,9 @@ export function checkAccess(facts: Facts): readonly Verdict[] {
     source === 'options' ? `${owner.name} owns the files` : `viewlog runs as ${owner.name}`;
   const why =
     holder === 'unknown' && source !== 'running'
-      ? "which isn't allowed to ask whether viewlog runs"
-      : `but ${whose}. The doctor may miss faults`;
-  const what = `The doctor runs as ${who}, ${why} in "${of.data}".`;
+      ? `which isn't allowed to check whether "${of.data}" is locked, so it can't tell whether viewlog is running`
+      : `but ${whose}. The doctor may miss faults in "${of.data}"`;
+  const what = `The doctor runs as ${who}, ${why}.`;
   const { words, command } = commands.runAs(owner, of, commands.doctor({ ...of, owners: {} }));
   const run = command === undefined ? `${words}.` : `Run the doctor ${words}:`;
   const isRoots = of.owners.data?.uid === 0 && disk?.fault !== undefined;
@@ -96,8 +96,11 @@ export const checkUser = inside((seen, { of, source }) => {
   if (account !== undefined) {
     const { uid, name } = account;
     const owned = uid === directory.uid ? 'the data directory' : 'the files in the data directory';
-    const can = uid === 0 ? 'can' : 'should';
-    return [ok(`${name} owns ${owned}, so viewlog ${can} run as ${name}.`)];
+    if (uid > 0) return [ok(`${name} owns ${owned}, so viewlog should run as ${name}.`)];
+    const runs = source === 'running' ? 'runs' : 'last ran';
+    return [
+      ok(`root owns ${owned}${of.account?.uid === 0 ? `, and viewlog ${runs} as root` : ''}.`),
+    ];
   }
   const [name = userName(directory.uid), ...more] = new Set(files.map(({ uid }) => userName(uid)));
   if (more.length > 0) {
@@ -146,9 +149,9 @@ export const checkPermissions = inside((seen, { of, source }) => {
     const stop = state === error ? `, so ${noStart}` : '';
     const effect = (them: string) => `${who} can't ${verb} ${them}${stop}.`;
     if (copiesGid !== undefined && first.uid === 0 && dirname(first.path) === of.data) {
-      const why = `"${first.path}" and other files there belong to root, probably because root copied them`;
+      const why = `"${first.path}" and other files there belong to root`;
       const give = commands.giveBack(of, account, copiesGid);
-      return [state(`${why}. ${effect('that file')}`, 'Give the files back:', give)];
+      return [state(`${why}. ${effect('that file')}`, 'Give the files to that account:', give)];
     }
     const paths = same.map(({ path }) => path);
     const why = `${whose([first, ...same.slice(1)])}. ${effect(same.length > 1 ? 'them' : 'it')}`;
@@ -271,7 +274,7 @@ export const checkWriting = inside(({ writing }, { settings, of }) => {
   const slowest = `the slowest of ${sorted.length} took ${millis(sorted.at(-1)!)}`;
   const what = `A write with its sync takes ${millis(median)} (${slowest}).`;
   if (median <= SLOW_MS || settings.durability === 'os') return [ok(what)];
-  const fix = 'Look for a failing disk:';
+  const fix = 'Look for disk errors in the kernel log:';
   return [
     warning(`${what} Every 201 waits for a sync.`, fix, commands.asRoot('dmesg', of.hasSudo)),
   ];

@@ -325,8 +325,12 @@ const FINDINGS: Findings = {
     },
   ],
   'a collector at another port holds the data directory': [
-    'error lock: The collector at http://127.0.0.1:8080 uses "/data", so a second one can\'t start there. To examine it, run the doctor with --port 8080. It is process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z. To end it, run: kill 42',
+    'error lock: The collector at http://127.0.0.1:8080 (process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z) holds "/data", so a second one can\'t start there. To examine it, run the doctor with --port 8080. To end it, run: kill 42',
     { askedPort: 9000 },
+  ],
+  'a collector that is starting holds the data directory': [
+    'error lock: A collector that isn\'t listening yet (process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z) holds "/data", so a second one can\'t start there. If it is starting, wait. To end it, stop that process or its container.',
+    { holder: { ...HOLDER, address: undefined }, kill: undefined },
   ],
   'the process that holds the data directory hangs': [
     "error lock: A process that doesn't answer has locked \"/data\", so viewlog can't start there. Find the process and end it if it hangs: sudo ss -xlp | grep -F ' /data/viewlog.lock'",
@@ -369,11 +373,11 @@ const FINDINGS: Findings = {
     },
   ],
   'a signal announced that viewlog will stop': [
-    "error health: viewlog is about to stop. If viewlog shouldn't stop, restart it.",
+    'error health: A signal announced that viewlog is about to stop. To keep it running, restart it.',
     shown(sceneOf({ isStopping: true })),
   ],
   "viewlog can't store views": [
-    "error health: Every view is refused: no space left. Check the disk (df -h, df -i, quotas). viewlog's log says more.",
+    "error health: Every view is refused: no space left. Check the disk (df -h, df -i, quotas) and read viewlog's log.",
     shown(sceneOf({ store: { unavailable: 'no space left' } })),
   ],
   "viewlog isn't ready and the doctor has no token": [
@@ -438,7 +442,7 @@ const FINDINGS: Findings = {
     },
   ],
   'no collector runs and none has ever started': [
-    "warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Start viewlog. No earlier start is known, so these are the doctor's own options: viewlog serve --data /data",
+    "warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Start viewlog. The doctor found no earlier start here, so this command has the doctor's own options: viewlog serve --data /data",
     { ...NOT_RUNNING, source: 'options' },
   ],
   // The unit sets the variable with the token.
@@ -493,7 +497,7 @@ const FINDINGS: Findings = {
     inside({ isBlocked: true }),
   ],
   "its user can't see whether viewlog runs": [
-    'warning access: The doctor runs as #4713, which isn\'t allowed to ask whether viewlog runs in "/data". Run the doctor as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data',
+    'warning access: The doctor runs as #4713, which isn\'t allowed to check whether "/data" is locked, so it can\'t tell whether viewlog is running. Run the doctor as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data',
     DENIED,
   ],
   "its user isn't the user of the running viewlog": [
@@ -571,7 +575,7 @@ const FINDINGS: Findings = {
     inside({ overdue: ['views-2026-01-01.ndjson'] }),
   ],
   'the disk is slow': [
-    'warning write and sync: A write with its sync takes 51 ms (the slowest of 3 took 200 ms). Every 201 waits for a sync. Look for a failing disk: sudo dmesg',
+    'warning write and sync: A write with its sync takes 51 ms (the slowest of 3 took 200 ms). Every 201 waits for a sync. Look for disk errors in the kernel log: sudo dmesg',
     inside({ writing: [51, 51, 200] }),
   ],
   'a view file has a later day than the clock': [
@@ -653,7 +657,7 @@ const FINDINGS: Findings = {
     }),
   ],
   "root owns all files in the service's directory": [
-    "error permissions: \"/data/projects.json\" and other files there belong to root, probably because root copied them. viewlog's account (#4711) can't read that file, so viewlog can't start again. Give the files back: sudo chown -R 4711:4712 /data",
+    "error permissions: \"/data/projects.json\" and other files there belong to root. viewlog's account (#4711) can't read that file, so viewlog can't start again. Give the files to that account: sudo chown -R 4711:4712 /data",
     inside(COPIES),
   ],
   'Node is too old': [
@@ -805,7 +809,7 @@ it('the doctor reports ok only for cluster settings that it has checked', () => 
 it('the doctor names the error in the projects file first, also among the refusals', () => {
   const [first, ...rest] = problemLines({ ...MISSING_COMMA, ...shown(sceneOf({}, 2)) });
   expect(first).toMatch(/^error projects file: \/data\/projects\.json:4:3: expected/);
-  expect(rest[0]).toMatch(/^warning refusals: First correct the projects file: .*:4:3: expected/);
+  expect(rest[0]).toMatch(/^warning refusals: First correct the projects file \(see above\)\.$/);
 });
 
 it('the doctor says beside the start command which errors to correct first', () => {
@@ -903,6 +907,23 @@ it("the doctor prints one command for a missing data directory, which doesn't cr
   );
   expect(rest.join()).not.toMatch(/directory|--data/);
   expect(problemLines({ projects: missing })[0]).toContain(create);
+});
+
+it("the doctor doesn't take its own user's denial for a fault of the projects file", () => {
+  const refusals = problemLines({ ...DENIED, ...shown(sceneOf({}, 2)) });
+  expect(refusals.join()).toMatch(/warning refusals: Aurora/);
+  expect(refusals.join()).not.toContain('First correct');
+});
+
+it('the doctor names the user that runs viewlog only if it knows that user', () => {
+  const ofRoot = inside({ directory: { ...ROOTS, mode: 0o40750 }, files: [ROOTS] });
+  const userOf = (of: Partial<Facts['of']>, facts: Partial<Facts> = ofRoot) =>
+    examined({ ...facts, of: { ...INSTALLATION, ...of } }).find(({ check }) => check === 'user')!
+      .what;
+  const runsAsRoot = 'root owns the data directory, and viewlog runs as root.';
+  expect(userOf({ account: { uid: 0, gid: 0 } })).toBe(runsAsRoot);
+  expect(userOf({})).toBe('root owns the data directory.');
+  expect(userOf({}, {})).toBe('#4711 owns the data directory, so viewlog should run as #4711.');
 });
 
 it('the doctor prints errors before warnings, and warnings before findings that are ok', () => {

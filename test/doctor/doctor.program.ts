@@ -84,7 +84,7 @@ describe('the doctor beside a running collector', () => {
       expect(code).toBe(0);
       expect(line('collector')).toMatch(/^ok collector: viewlog \d/);
       expect(line('collector')).toContain(` answers at ${url}`);
-      expect(line('health')).toBe(`ok health: viewlog is ready, according to ${statusUrl}/readyz`);
+      expect(line('health')).toBe(`ok health: ${statusUrl}/readyz says that viewlog is ready.`);
       expect(line('free space')).toContain('(--min-free is 1 MiB).');
     }
     // The doctor has asked the lock without disturbing its holder.
@@ -158,7 +158,7 @@ it("the doctor reads the token of its own user's collector, and of no other user
   await startWatched({ data, args: [`--status-token-file=${token}`] });
   const own = await doctor(data);
   expect([own.line('health'), own.line('refusals')]).toStrictEqual([
-    expect.stringMatching(/^ok health: viewlog is ready, /),
+    expect.stringMatching(/^ok health: .* says that viewlog is ready\.$/),
     expect.stringMatching(/^ok refusals: /),
   ]);
   const wrong = await doctor(data, [], {

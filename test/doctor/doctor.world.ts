@@ -33,7 +33,7 @@ describe.skipIf(!isRoot)('the doctor', () => {
     const other = { uid: 4713, gid: 4713 };
     for (const [mode, as] of [
       [0o755, /but #4711 owns the files\. .*Run the doctor as #4711: sudo setpriv --reuid=4711 /],
-      [0o700, /isn't allowed to ask .*Run the doctor as #4711: sudo setpriv --reuid=4711 /],
+      [0o700, /isn't allowed to check .*Run the doctor as #4711: sudo setpriv --reuid=4711 /],
     ] as const) {
       fs.chmodSync(data, mode);
       const { outcome, lines } = await doctorAs(other, data);

@@ -429,7 +429,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       for (const path of paths) fs.lchownSync(path, 0, 0);
       const log = /Can't (read|open) .*; (run|let the user that runs viewlog)/;
       const code = place.plan.projects === 'inside' ? 78 : 73;
-      const fix = await stopsStart(place, code, log, 'permissions', /Give the files back:/);
+      const fix = await stopsStart(place, code, log, 'permissions', /to that account:/);
       const { findings } = await place.doctor();
       expect(findings.filter(({ check }) => check === 'permissions')).toHaveLength(1);
       await works(place, fix, paths, asRoot(place));
