@@ -70,9 +70,13 @@ async function closedDirectory(dir: string, names: readonly string[], account: O
   if (isPermitted(account, stats, WRITE | ENTER)) return undefined;
   const { uid, mode } = stats;
   const owners = await Promise.all(names.map((name) => ownerOf(`${dir}/${name}`)));
-  /** True: another account owns the directory and everything that can be seen in it. */
-  const isGivenAway =
-    uid !== account.uid && owners.every((owner) => owner === undefined || owner.uid === uid);
+  const isAllOf = (one: number): boolean =>
+    owners.every((owner) => owner === undefined || owner.uid === one);
+  /**
+   * True: another account owns the directory, and one of the two owns everything that can be seen in
+   * it.
+   */
+  const isGivenAway = uid !== account.uid && (isAllOf(uid) || isAllOf(account.uid));
   return { account, owner: userName(uid), mode, isGivenAway };
 }
 

@@ -73,6 +73,8 @@ it.skipIf(process.getuid?.() !== 0)(
     const seen = () => lookAround(dir, NO_DAYS, NOON, account);
     expect((await seen()).closedDirectory).toMatchObject({ isGivenAway: true });
     chownSync(join(dir, 'projects.json'), account.uid, account.gid);
+    expect((await seen()).closedDirectory).toMatchObject({ isGivenAway: true });
+    writeFileSync(join(dir, 'status.json'), '');
     expect((await seen()).closedDirectory).toMatchObject({ isGivenAway: false });
   },
 );
