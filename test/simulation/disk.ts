@@ -138,7 +138,7 @@ export class Disk {
     this.#unsynced = [];
   }
 
-  /** @param name its present name, if it was renamed. */
+  /** @param name the file's present name, if the file was renamed. */
   isNameDurable(inode: Inode, name = inode.name): boolean {
     return this.#durableNames.get(name) === inode;
   }

@@ -15,7 +15,7 @@ const CALM = {
   busy: 0,
   /** An operation fails for a while. */
   errors: 0,
-  /** A write or a sync fails for good. */
+  /** A write or a sync fails permanently. */
   failures: 0,
   /** An operation takes up to a minute. */
   hangs: 0,
@@ -59,11 +59,11 @@ export class Syscalls {
   /** When the last fault, or the last operation that hung, ended. */
   troubleMs = 0;
   isDead = false;
-  /** A write or a sync has failed for good; the view store knows. */
+  /** The storage code has got the error of a write or a sync that failed permanently. */
   hasFailed = false;
-  /** A write or a sync has failed for good; the view store doesn't know yet. */
+  /** A write or a sync has failed permanently, even if its error hasn't been returned yet. */
   isFailing = false;
-  /** The file on which a write or a sync failed for good last. */
+  /** The file of the last write or sync that failed permanently. */
   failedName = '';
   /** Errors that the process got, except EINTR and EAGAIN. */
   errors = 0;
@@ -135,7 +135,7 @@ export class Syscalls {
     return [...this.#open.values()].map(({ inode }) => inode);
   }
 
-  /** Returns whether no operation has yet to return. */
+  /** Returns whether every operation has returned. */
   get isIdle(): boolean {
     return this.#calls === 0;
   }

@@ -46,5 +46,5 @@ export async function publish(nats: NatsConnection, lines: readonly string[]): P
 }
 
 const AT_ONCE = 256;
-/** About 10 s, by the client's own waits. */
+/** The client's waits between these retries add up to about 10 s. */
 const RETRIES = 8;

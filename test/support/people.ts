@@ -45,7 +45,7 @@ export interface Visitor extends Omit<Tab, 'goto'> {
   openFile(): Promise<unknown>;
 }
 
-/** The path by which a proxy knows how to treat views; nothing listens at `/down`. */
+/** The path tells a proxy how to treat views. Nothing listens at `/down`. */
 type Way = '/hang' | '/hang-once' | '/slow' | '/closed' | '/reset' | '/redirect' | '/down';
 
 export interface Person {

@@ -7,7 +7,7 @@ export class SimulatedStream implements StreamSource {
   created = '2026-01-01T00:00:00Z';
   /** Messages per read. */
   batch = 7;
-  /** Awaited before each answer; may fail. */
+  /** A function that each answer awaits, and that may fail. */
   answering: (isIdle: boolean) => Promise<void> = () =>
     new Promise((resolve) => setImmediate(resolve));
   /** Returns whether a reader skips a message, as happens on a server that is behind. */
