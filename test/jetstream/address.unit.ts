@@ -7,7 +7,7 @@ describe("a cluster's address", () => {
     ['nats://a:1,b,c.example:65535', ['a:1', 'b:4222', 'c.example:65535']],
     ['nats://127.0.0.1:4222,nats://127.0.0.2:4222/', ['127.0.0.1:4222', '127.0.0.2:4222']],
     ['nats://[::1]:4222,[fe80::1]', ['[::1]:4222', '[fe80::1]:4222']],
-  ])('such as %s names the servers', (text, servers) => {
+  ])('names the servers, for example %s', (text, servers) => {
     const login = undefined;
     expect(parseClusterAddress(text)).toStrictEqual({ servers, isTls: false, login });
   });
@@ -22,7 +22,7 @@ describe("a cluster's address", () => {
     ['nats://u%40x:p%2Cq:r@a', { user: 'u@x', pass: 'p,q:r' }],
     ['nats://u:p@q@a', { user: 'u', pass: 'p@q' }],
     ['nats://s3cret@a', { token: 's3cret' }],
-  ])('such as %s contains a login', (text, login) => {
+  ])('contains a login, for example %s', (text, login) => {
     expect(parseClusterAddress(text)).toMatchObject({ login });
   });
 

@@ -36,12 +36,12 @@ it("a login signs the server's nonce with the current file, as the NATS client d
 
 const NO_LOGIN = "it doesn't contain a JWT and a seed";
 it.each([
-  ['is empty', '', NO_LOGIN],
-  ['has neither JWT nor seed', 's3cret', NO_LOGIN],
-  ['has a seed that is cut off', fileOf(newSeed().slice(0, -1)), NO_LOGIN],
-  ['has no JWT', fileOf(newSeed()).replace(JWT, 's3cret'), NO_LOGIN],
-  ["doesn't exist", undefined, 'ENOENT: no such file or directory'],
-])('a credentials file that %s causes an error that quotes none of its content', (_, text, why) => {
+  ['that is empty', '', NO_LOGIN],
+  ['with neither JWT nor seed', 's3cret', NO_LOGIN],
+  ['with a cut-off seed', fileOf(newSeed().slice(0, -1)), NO_LOGIN],
+  ['without a JWT', fileOf(newSeed()).replace(JWT, 's3cret'), NO_LOGIN],
+  ["that doesn't exist", undefined, 'ENOENT: no such file or directory'],
+])('the error for a credentials file %s reveals none of it', (_, text, why) => {
   const path = join(tempDir(), 'viewlog.creds');
   if (text !== undefined) writeFileSync(path, text);
   const message = `Can't use NATS credentials file "${path}": ${why}`;

@@ -39,70 +39,113 @@ const FULL = 'the stream is full';
 const REFUSING = "the stream doesn't accept the view";
 
 const ROWS: [what: string, reason: string | undefined, events: At[]][] = [
-  ['no event', undefined, []],
-  ['no answer, soon after an answer', undefined, [acknowledged(1), timeout(5.9)]],
-  ['five seconds without an acknowledgement', SILENT, [acknowledged(1), timeout(6)]],
-  ['silence, even if the stream looks healthy', SILENT, [timeout(6), healthy(7), healthy(8)]],
-  ['silence and then the answer to a probe', undefined, [timeout(6), healthy(7), probed(7)]],
-  ['silence and then an acknowledgement', undefined, [timeout(6), acknowledged(7)]],
-  ['silence and the answer to a probe sent before', SILENT, [timeout(6), probed(7, 5)]],
-  ['a lost connection', DISCONNECTED, [acknowledged(1), lost(60)]],
-  ['a lost view', undefined, [[9, { type: 'failed', failure: { kind: 'disconnected' } }]]],
+  ['views are accepted before any event', undefined, []],
   [
-    'a new connection, whose server has five seconds to answer',
+    'less than five seconds without an acknowledgement are no outage',
+    undefined,
+    [acknowledged(1), timeout(5.9)],
+  ],
+  ['five seconds without an acknowledgement are an outage', SILENT, [acknowledged(1), timeout(6)]],
+  [
+    "a healthy-looking stream doesn't end an outage without acknowledgements",
+    SILENT,
+    [timeout(6), healthy(7), healthy(8)],
+  ],
+  ['the answer to a probe ends an outage', undefined, [timeout(6), healthy(7), probed(7)]],
+  ['an acknowledgement ends an outage', undefined, [timeout(6), acknowledged(7)]],
+  [
+    "the answer to a probe from before an outage doesn't end the outage",
+    SILENT,
+    [timeout(6), probed(7, 5)],
+  ],
+  [
+    'views are refused as soon as the connection is lost',
+    DISCONNECTED,
+    [acknowledged(1), lost(60)],
+  ],
+  [
+    'a view that is lost with the connection causes no outage',
+    undefined,
+    [[9, { type: 'failed', failure: { kind: 'disconnected' } }]],
+  ],
+  [
+    'the server of a new connection has five seconds to answer',
     undefined,
     [lost(1), back(60), unanswered(65)],
   ],
   [
-    'a new connection, and no answer for more than five seconds',
+    'more than five seconds without an answer on a new connection are an outage',
     UNANSWERED,
     [lost(1), back(60), unanswered(65.1)],
   ],
   [
-    'no answer, and then answers to a question and a probe',
+    'answers to a question and to a probe end an outage',
     undefined,
     [unanswered(6), healthy(7), probed(7)],
   ],
   [
-    'no answer, and then only that the stream looks healthy',
+    "a healthy-looking stream doesn't end an outage; only a probe's answer does",
     UNANSWERED,
     [unanswered(6), healthy(7)],
   ],
-  ['a stream that is gone', GONE, [down(1)]],
+  ['views are refused if the stream is gone', GONE, [down(1)]],
   [
-    'a stream that was gone, and then the answer to a probe',
+    'views are accepted once a stream that was gone answers a probe',
     undefined,
     [down(1), healthy(2), probed(2)],
   ],
-  ['an acknowledgement newer than the question', undefined, [acknowledged(2), down(3, 'down', 1)]],
-  ['a full stream', FULL, [refused(1, 'space')]],
   [
-    'a full stream that is still full after minutes',
+    'an acknowledgement outweighs the answer to an older question',
+    undefined,
+    [acknowledged(2), down(3, 'down', 1)],
+  ],
+  ['views are refused if the stream is full', FULL, [refused(1, 'space')]],
+  [
+    'views are refused as long as the stream is full, even for minutes',
     FULL,
     [refused(1, 'space'), healthy(200, false)],
   ],
-  ['a full stream that answers a probe', FULL, [refused(1, 'space'), healthy(2, false), probed(2)]],
-  ['a full stream that has space', undefined, [refused(1, 'space'), healthy(2)]],
-  ['a full stream that had space before', FULL, [refused(3, 'space'), healthy(4, true, 2)]],
-  ['a full stream that accepts a view', undefined, [refused(1, 'space'), acknowledged(2)]],
-  ['a full stream that is then gone', GONE, [refused(1, 'space'), down(2)]],
-  ['a refusal for another reason', REFUSING, [refused(1), healthy(5.9)]],
-  ['a refusal for another reason five seconds ago', undefined, [refused(1), healthy(6)]],
-  ['a repeated refusal for another reason', REFUSING, [refused(1), refused(4), healthy(6)]],
-  ['a refusal of one view', undefined, [refused(1, 'view')]],
   [
-    'a refusal of one view while the stream is full',
+    "the answer to a probe doesn't show that a full stream has space",
+    FULL,
+    [refused(1, 'space'), healthy(2, false), probed(2)],
+  ],
+  ['views are accepted once a full stream has space', undefined, [refused(1, 'space'), healthy(2)]],
+  [
+    "space that a stream had before it was full doesn't count",
+    FULL,
+    [refused(3, 'space'), healthy(4, true, 2)],
+  ],
+  [
+    'views are accepted once a full stream accepts a view',
+    undefined,
+    [refused(1, 'space'), acknowledged(2)],
+  ],
+  ['a stream that is gone is no longer reported as full', GONE, [refused(1, 'space'), down(2)]],
+  [
+    'views are refused for five seconds after a refusal for another reason',
+    REFUSING,
+    [refused(1), healthy(5.9)],
+  ],
+  [
+    'views are accepted five seconds after a refusal for another reason',
+    undefined,
+    [refused(1), healthy(6)],
+  ],
+  [
+    'a repeated refusal for another reason starts the five seconds again',
+    REFUSING,
+    [refused(1), refused(4), healthy(6)],
+  ],
+  ['a refusal of one view refuses no other view', undefined, [refused(1, 'view')]],
+  [
+    "a refusal of one view doesn't show that a full stream has space",
     FULL,
     [refused(1, 'space'), refused(2, 'view')],
   ],
 ];
 
-const named = ROWS.map(([what, reason, events]) => {
-  const outcome = reason === undefined ? 'views are accepted' : `views are refused: ${reason}`;
-  return [what, outcome, reason, events] as const;
-});
-
-it.each(named)('with %s, %s', (_, _outcome, reason, events) => {
+it.each(ROWS)('%s', (_, reason, events) => {
   let state = initialHealth(0);
   for (const [second, event] of events) state = next(state, event, second * 1000);
   expect(refusalReason(state)).toBe(reason);
