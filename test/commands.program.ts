@@ -192,7 +192,7 @@ it.each([
   ['serve', '--min-free', 'refuse views below this much free disk'],
   ['report', '--from', 'yesterday (variable: VIEWLOG_FROM_DAY)'],
   ['doctor', '--project', 'which is stored (variable: none)'],
-])('viewlog help %s describes %s as that command uses it', async (command, _, words) => {
+])("viewlog help %s describes that command's own %s", async (command, _, words) => {
   expect((await run(['help', command])).stdout.replaceAll(/\s+/g, ' ')).toContain(words);
 });
 

@@ -95,21 +95,26 @@ describe('settings', () => {
     expect(read(flags, env)).toMatchObject({ origin: ['c', 'd'], port: 2 });
   });
 
-  it('read a flag as its command means it', () => {
+  it('--from means different options in archive and report', () => {
     const archive = readOf(['archive-from'], ['--from', 'nats://a']);
     expect(archive['archive-from']).toMatchObject({ servers: expect.anything() });
     expect(readOf(['from-day'], ['--from=2026-01-01'])['from-day']).toBe('2026-01-01');
   });
 
   it.each([
-    [['--status=off'], 'status', 'off'],
-    [['--status=[::1]:8081'], 'status', { host: '::1', port: 8081 }],
-    [['--min-free=0'], 'min-free', 0],
-    [['--min-free=512kib'], 'min-free', 512 * 1024],
-    [['--min-free', '1 MiB'], 'min-free', 1024 * 1024],
-    [['--data=/d/'], 'projects', '/d/projects.json'],
-    [['--data=/d', '--projects=p.json'], 'projects', 'p.json'],
-  ] as const)('accept %j', (args, name, value) => {
+    ['accept off for --status', ['--status=off'], 'status', 'off'],
+    [
+      'accept an IPv6 address for --status',
+      ['--status=[::1]:8081'],
+      'status',
+      { host: '::1', port: 8081 },
+    ],
+    ['accept 0 without a unit', ['--min-free=0'], 'min-free', 0],
+    ['accept a unit in lower case', ['--min-free=512kib'], 'min-free', 512 * 1024],
+    ['accept a space before a unit', ['--min-free', '1 MiB'], 'min-free', 1024 * 1024],
+    ['expect the projects file in --data', ['--data=/d/'], 'projects', '/d/projects.json'],
+    ['accept a projects file elsewhere', ['--data=/d', '--projects=p.json'], 'projects', 'p.json'],
+  ] as const)('%s', (_, args, name, value) => {
     expect(read([...args])[name]).toStrictEqual(value);
   });
 
@@ -158,11 +163,11 @@ describe('settings', () => {
       '--max-views-per-minute=0',
       '--max-views-per-minute must be a whole number from 1 to 1,000,000,000; found "0". For example: --max-views-per-minute 6000',
     ],
-  ])('refuse %s with the rule', (arg, message) => {
+  ])('refuse %s and name the broken rule', (arg, message) => {
     expect(usageError([arg])).toBe(message);
   });
 
-  it('have an example each that is a valid value', () => {
+  it("every option's example is valid", () => {
     for (const name of ALL) {
       const { read: parse, example } = OPTIONS[name].parser;
       expect([name, parse(example)]).not.toStrictEqual([name, undefined]);
@@ -191,7 +196,7 @@ describe('settings', () => {
     );
   });
 
-  it('hide an address that may contain a password in their errors', () => {
+  it('errors hide an address that may contain a password', () => {
     const address = 'nats://user:s3cret@host:99999';
     const expected = 'must be the address of one or more NATS servers (nats:// or tls://)';
     const example = 'nats://host:4222,host2:4222';
@@ -209,18 +214,42 @@ describe('settings', () => {
 
 describe('readArguments', () => {
   it.each([
-    [['--port', '0'], undefined, ['port=0'], []],
-    [['--port=0', 'serve', '--data', 'd'], 'serve', ['port=0', 'data=d'], []],
-    [['--json', 'report', 'a', '-'], 'report', ['json=yes'], ['a', '-']],
-    [['verify', '--', '--help'], 'verify', [], ['--help']],
-    [['check', '--name=--port', '--html', '--zzz'], 'check', ['name=--port', 'html=--zzz'], []],
-    [['-h'], 'help', [], []],
-    [['--help', 'serve'], 'help', [], ['serve']],
-    [['serve', 'x', '--zzz', '-h'], 'help', [], ['serve']],
-    [['-v'], 'version', [], []],
-    [['-V'], 'version', [], []],
-    [['serve', '--version'], 'version', [], []],
-  ])('reads %j', (args, command, flags, operands) => {
+    ['accepts options without a command', ['--port', '0'], undefined, ['port=0'], []],
+    [
+      'accepts options before and after the command',
+      ['--port=0', 'serve', '--data', 'd'],
+      'serve',
+      ['port=0', 'data=d'],
+      [],
+    ],
+    [
+      'accepts options before the command',
+      ['--json', 'report', 'a', '-'],
+      'report',
+      ['json=yes'],
+      ['a', '-'],
+    ],
+    [
+      'accepts operands that begin with dashes after --',
+      ['verify', '--', '--help'],
+      'verify',
+      [],
+      ['--help'],
+    ],
+    [
+      'accepts values that begin with dashes',
+      ['check', '--name=--port', '--html', '--zzz'],
+      'check',
+      ['name=--port', 'html=--zzz'],
+      [],
+    ],
+    ['accepts -h for help', ['-h'], 'help', [], []],
+    ['accepts --help before a command', ['--help', 'serve'], 'help', [], ['serve']],
+    ['accepts -h after an unknown option', ['serve', 'x', '--zzz', '-h'], 'help', [], ['serve']],
+    ['accepts -v for version', ['-v'], 'version', [], []],
+    ['accepts -V for version', ['-V'], 'version', [], []],
+    ['accepts --version after a command', ['serve', '--version'], 'version', [], []],
+  ])('%s', (_, args, command, flags, operands) => {
     const line = readArguments(args);
     const given = line.flags.map(({ name, value }) => `${name}=${value}`);
     expect({ ...line, flags: given }).toStrictEqual({ command, flags, operands });
@@ -230,19 +259,55 @@ describe('readArguments', () => {
   const PORT = 'a whole number from 0 to 65535. For example: --port 8080';
   const DAY = 'a day (YYYY-MM-DD), today or yesterday. For example: --from 2026-01-31';
   it.each([
-    [['--prot', '80', 'serve'], 'Unknown option --prot. Did you mean --port?'],
-    [['-p', '1'], `Unknown option -p. ${LIST}`],
-    [['--\u001b[2J', 'x'], String.raw`Unknown option --\u001b[2J. ${LIST}`],
-    [['--maxview'], 'serve has no option --maxview. Did you mean --max-view?'],
-    [['--Version'], 'serve has no option --Version. Did you mean --version?'],
-    [['--json'], `serve has no option --json. To list its options: ${helpCommand('serve')}`],
-    [['report', '--tob=1'], 'report has no option --tob. Did you mean --to?'],
-    [['archive', '--store=nats://a'], 'archive has no option --store. Did you mean --from?'],
-    [['--durability'], '--durability needs a value: disk or os'],
-    [['--port'], `--port needs a value: ${PORT}`],
-    [['--port', '--data=d'], `--port needs a value before --data: ${PORT}`],
-    [['report', '--from'], `--from needs a value: ${DAY}`],
-  ])('refuses %j', (args, message) => {
+    [
+      'an unknown option before the command',
+      ['--prot', '80', 'serve'],
+      'Unknown option --prot. Did you mean --port?',
+    ],
+    ['an unknown option of one letter', ['-p', '1'], `Unknown option -p. ${LIST}`],
+    [
+      'an unknown option with an escape sequence',
+      ['--\u001b[2J', 'x'],
+      String.raw`Unknown option --\u001b[2J. ${LIST}`,
+    ],
+    ['a misspelt option', ['--maxview'], 'serve has no option --maxview. Did you mean --max-view?'],
+    [
+      'an option with a capital letter',
+      ['--Version'],
+      'serve has no option --Version. Did you mean --version?',
+    ],
+    [
+      'an option of another command',
+      ['--json'],
+      `serve has no option --json. To list its options: ${helpCommand('serve')}`,
+    ],
+    [
+      'a misspelt option that has a value',
+      ['report', '--tob=1'],
+      'report has no option --tob. Did you mean --to?',
+    ],
+    [
+      'an option of collectors for an archive',
+      ['archive', '--store=nats://a'],
+      'archive has no option --store. Did you mean --from?',
+    ],
+    [
+      'an option without one of its words',
+      ['--durability'],
+      '--durability needs a value: disk or os',
+    ],
+    ['an option without its value', ['--port'], `--port needs a value: ${PORT}`],
+    [
+      'an option without its value before another option',
+      ['--port', '--data=d'],
+      `--port needs a value before --data: ${PORT}`,
+    ],
+    [
+      'an option without its value after the command',
+      ['report', '--from'],
+      `--from needs a value: ${DAY}`,
+    ],
+  ])('refuses %s', (_, args, message) => {
     const commands: readonly Command[] = [serve, archive, report];
     const optionsOf = (name = 'serve') => commands.find((one) => one.name === name)?.options;
     expect(() => readArguments(args, optionsOf)).toThrow(new Fatal(64, message));

@@ -15,20 +15,17 @@ describe('the script', () => {
   it.each([
     ['without options', []],
     ['with --campaigns', ['--campaigns']],
-  ])(
-    'printed %s is one element on one line of ASCII, with its hash for a security policy',
-    async (_, args) => {
-      const { code, stdout, stderr } = await snippet('1000001', '--url', ADDRESS, ...args);
-      expect(code).toBe(0);
-      expect(stdout).toMatch(/^[ -~]+\n$/);
-      const [, script = ''] = SCRIPT.exec(stdout)!;
-      const hash = createHash('sha256').update(script).digest('base64');
-      expect(stderr).toContain(`  connect-src: ${ADDRESS}\n`);
-      expect(stderr).toContain(`  script-src-elem, or else script-src: 'sha256-${hash}'\n`);
-      // Template languages would interpret these.
-      expect(script).not.toMatch(/\$\{|\{\{|\{%|\{#|#\{|<%|@|`|\[\[|]]>.*]]>/);
-    },
-  );
+  ])('is one element on one line of ASCII, printed with its hash, %s', async (_, args) => {
+    const { code, stdout, stderr } = await snippet('1000001', '--url', ADDRESS, ...args);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^[ -~]+\n$/);
+    const [, script = ''] = SCRIPT.exec(stdout)!;
+    const hash = createHash('sha256').update(script).digest('base64');
+    expect(stderr).toContain(`  connect-src: ${ADDRESS}\n`);
+    expect(stderr).toContain(`  script-src-elem, or else script-src: 'sha256-${hash}'\n`);
+    // Template languages would interpret these.
+    expect(script).not.toMatch(/\$\{|\{\{|\{%|\{#|#\{|<%|@|`|\[\[|]]>.*]]>/);
+  });
 
   it('has at most 2,000 bytes even with the longest id, because snippet refuses longer addresses', async () => {
     const id = '9'.repeat(20);
@@ -97,18 +94,30 @@ it('without --url, snippet uses the address of the running collector, or else th
 });
 
 it.each([
-  ['1000002', dataDirectory, 'Project 1000002 is inactive in FILE, so its views are refused; run'],
-  ['7', dataDirectory, "Project 7 isn't listed in FILE, so its views are refused; run"],
-  ['ID', tempDir, `Can't read projects file "FILE": it doesn't exist; create it`],
-])(
-  'snippet prints the script and a warning for project %s',
-  async (project, newDirectory, warning) => {
-    const data = newDirectory();
-    const args = ['snippet', project === 'ID' ? '1' : project, '--url', ADDRESS];
-    const { code, stdout, stderr } = await run(args, { data });
-    expect([code, stdout]).toStrictEqual([0, expect.stringMatching(SCRIPT)]);
-    const fix = `: /.* activate ${project === 'ID' ? 'ID' : project} --data ${data}\n`;
-    const said = stderr.replaceAll(`${data}/projects.json`, 'FILE');
-    expect(said).toMatch(new RegExp(`warning: ${warning}${fix}`));
-  },
-);
+  [
+    'an inactive project',
+    '1000002',
+    dataDirectory,
+    'Project 1000002 is inactive in FILE, so its views are refused; run',
+  ],
+  [
+    'an unlisted project',
+    '7',
+    dataDirectory,
+    "Project 7 isn't listed in FILE, so its views are refused; run",
+  ],
+  [
+    'any project if the projects file is missing',
+    'ID',
+    tempDir,
+    `Can't read projects file "FILE": it doesn't exist; create it`,
+  ],
+])('snippet prints the script and a warning for %s', async (_, project, newDirectory, warning) => {
+  const data = newDirectory();
+  const args = ['snippet', project === 'ID' ? '1' : project, '--url', ADDRESS];
+  const { code, stdout, stderr } = await run(args, { data });
+  expect([code, stdout]).toStrictEqual([0, expect.stringMatching(SCRIPT)]);
+  const fix = `: /.* activate ${project === 'ID' ? 'ID' : project} --data ${data}\n`;
+  const said = stderr.replaceAll(`${data}/projects.json`, 'FILE');
+  expect(said).toMatch(new RegExp(`warning: ${warning}${fix}`));
+});

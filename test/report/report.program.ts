@@ -151,13 +151,28 @@ it('report names projects as the projects file does and warns if that file is in
 });
 
 it.each([
-  [64, 'error: --from 2026-03-02 is after --to 2026-03-01', ['--from', '2026-03-02', '--to', DAY]],
-  [64, 'error: Give --last or --from, not both: ', ['--last', '7', '--from', 'today']],
-  [64, 'error: --html - and --json both go to stdout', ['--html', '-', '--json']],
-  [64, '--from must be a day', ['--from', '2026-02-30']],
-  [64, 'Mars', ['--time-zone', 'Mars']],
-  [73, '/not/there.html', ['--html', '/not/there.html']],
-])('report exits with %i, prints "%s" and writes no file', async (code, said, args) => {
+  [
+    64,
+    '--from is after --to',
+    'error: --from 2026-03-02 is after --to 2026-03-01',
+    ['--from', '2026-03-02', '--to', DAY],
+  ],
+  [
+    64,
+    'both --last and --from are given',
+    'error: Give --last or --from, not both: ',
+    ['--last', '7', '--from', 'today'],
+  ],
+  [
+    64,
+    '--html - and --json are both given',
+    'error: --html - and --json both go to stdout',
+    ['--html', '-', '--json'],
+  ],
+  [64, "--from isn't a day", '--from must be a day', ['--from', '2026-02-30']],
+  [64, 'the time zone is unknown', 'Mars', ['--time-zone', 'Mars']],
+  [73, 'the directory of --html is missing', '/not/there.html', ['--html', '/not/there.html']],
+])('report exits with %i and writes no file if %s', async (code, _, said, args) => {
   const data = dataDirectory();
   const refused = await run(['report', ...args], { data });
   expect(refused).toMatchObject({ code, stdout: '' });

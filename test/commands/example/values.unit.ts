@@ -42,7 +42,9 @@ const described = <T>(rows: Row<T>[]) =>
   rows.map(([name, options, outcome, how = 'on Node']) => {
     const given = options.replace(STREAM, '--store nats://…') || 'no options';
     const what = how === 'on Node' ? given : `${given}, ${how}`;
-    return [name, what, how, options, outcome] as const;
+    const text = [outcome].flat().join(' ').trim() || 'nothing';
+    const shown = text.length > 40 ? `${text.slice(0, 39)}…` : text;
+    return [name, what, shown, how, options, outcome] as const;
   });
 
 const COMPUTED = described<unknown>([
@@ -102,9 +104,12 @@ const COMPUTED = described<unknown>([
   ['programName', '', 'viewlog', 'as an executable'],
 ]);
 
-it.each(COMPUTED)('example computes "%s" from %s', async (name, _, how, options, value) => {
-  expect(await valueOf(name, options, PROGRAMS[how])).toStrictEqual(value);
-});
+it.each(COMPUTED)(
+  'example computes "%s" from %s: %s',
+  async (name, _, _shown, how, options, value) => {
+    expect(await valueOf(name, options, PROGRAMS[how])).toStrictEqual(value);
+  },
+);
 
 const REFUSED = described<string>([
   ['statusAddress', '--status off', "The collector's --status is off, so"],
@@ -120,8 +125,8 @@ const REFUSED = described<string>([
 ]);
 
 it.each(REFUSED)(
-  'example refuses to compute "%s" from %s',
-  async (name, _, how, options, reason) => {
+  'example refuses to compute "%s" from %s: %s',
+  async (name, _, _shown, how, options, reason) => {
     await expect(valueOf(name, options, PROGRAMS[how])).rejects.toThrow(reason);
   },
 );
