@@ -8,8 +8,8 @@ import { BUN, DENO, isPresent, NODE } from './support/runtimes.ts';
 const seed = Number(process.env['VIEWLOG_TEST_SEED'] ?? Math.floor(Math.random() * 1e9));
 console.log(`faults from seed ${seed}; repeat them with VIEWLOG_TEST_SEED=${seed}`);
 
-describe.each([NODE, DENO, BUN].filter(isPresent))('viewlog on %s keeps its promises', (on) => {
-  it.each(Object.entries(FAULTS))('after %s', async (_, happen) => {
+describe.each([NODE, DENO, BUN].filter(isPresent))('viewlog on %s', (on) => {
+  it.each(Object.entries(FAULTS))('keeps its promises after %s', async (_, happen) => {
     await happen(on, new Random(seed));
   });
 });

@@ -41,7 +41,7 @@ async function restore(stream: SimulatedStream, dir: string, stop = new AbortCon
 }
 
 describe('an archive of a stream that lacks messages', () => {
-  it('in its next run, archives the messages that a deposed leader lacked and logs an error', async () => {
+  it('archives in its next run what a deposed leader lacked, and logs an error', async () => {
     const { stream, dir } = scene();
     hide(stream, 11, 20);
     hide(stream, 31, 31);
@@ -81,7 +81,7 @@ describe('an archive of a stream that lacks messages', () => {
     expectArchived(dir, [...LINES, fresh]);
   });
 
-  it('before its run ends, archives each view that a deposed leader lacked exactly once', async () => {
+  it('archives the views that a deposed leader lacked before its run ends, and each only once', async () => {
     const { stream, dir } = scene([...LINES, LINES[14]!]);
     hide(stream, 11, 20);
     let questions = 0;

@@ -28,7 +28,7 @@ const read = (data: string, day: string): string =>
 const hasRecorded = (data: string, sequence: number) => () => recordIn(data)?.sequence === sequence;
 
 describe.skipIf(!canRunNats()).each([NODE, DENO, BUN].filter(isPresent))(
-  'archive on %s',
+  'an archive on %s',
   (runtime) => {
     it('turns a stream into view files, follows the stream and continues where it stopped', async () => {
       const lines = linesOfDays(DAYS, 1000);

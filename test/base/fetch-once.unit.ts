@@ -28,7 +28,7 @@ it('an answer of 16 MiB is read to its end', async () => {
 });
 
 it.each([
-  ['of one byte more', 16 * MiB + 1],
+  ['of 16 MiB and one byte', 16 * MiB + 1],
   ["that doesn't end", Infinity],
 ])('an answer %s counts as a failure', async (_, bytes) => {
   expect(await replyOf(bytes)).toMatchObject({ failure: 'the answer has more than 16 MiB' });

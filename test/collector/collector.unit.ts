@@ -151,12 +151,16 @@ describe('a refusal', () => {
 it.each([
   ['of type text/plain', 415, 'text/plain;charset=UTF-8'],
   ['of JSON in latin1', 415, 'application/json; charset=latin1'],
-  ['of JSON in UTF-16, named last', 415, 'application/json;a=b;charset=utf-16'],
+  ['of JSON whose last parameter names UTF-16', 415, 'application/json;a=b;charset=utf-16'],
   ['of a type that begins like JSON', 415, 'application/jsonp'],
   ['of an empty type', 415, ''],
   ['without a type', 415, undefined],
   ['of JSON in UTF-8', 201, 'application/json; charset=utf-8'],
-  ['of JSON in UTF-8, in capitals and quotes', 201, 'Application/JSON;Charset="UTF-8"'],
+  [
+    'of JSON whose type names UTF-8 in capitals and quotes',
+    201,
+    'Application/JSON;Charset="UTF-8"',
+  ],
 ])('a collector answers a body %s with %i', async (_, status, type) => {
   const { send } = newCollector();
   const headers = type === undefined ? {} : { 'content-type': type };

@@ -78,7 +78,7 @@ describe('a lock', () => {
     expect(await askHolder(dir)).toMatchObject({ pid: process.pid });
   });
 
-  test('of a replay keeps out other replays but not a collector', async () => {
+  test('keeps out other replays, but not a collector, if a replay holds it', async () => {
     const dir = tempDir();
     const options = { name: 'viewlog.replay.lock' } as const;
     await locked(dir);

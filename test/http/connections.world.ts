@@ -399,7 +399,7 @@ it.each([
   ['requests use up --max-queue', overBudget],
   ["the view file can't be written", writeFailure],
   ['clients hang up', hangUp],
-])('every row of the table holds when %s', async (_, happen) => {
+])('every promise about connections holds when %s', async (_, happen) => {
   const scenes = RUNTIMES.flatMap((runtime) => SIZES.map((bytes) => new Scene(runtime, bytes)));
   await Promise.all(scenes.map((scene) => happen(scene)));
   expect(scenes.flatMap(({ failed }) => failed)).toStrictEqual([]);

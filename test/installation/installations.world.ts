@@ -9,8 +9,8 @@ const isRepeated = process.env['INSTALLATION_SEED'] !== undefined;
 const count = Number(process.env['INSTALLATION_SEEDS'] ?? (isRepeated ? 1 : 9));
 const seeds = Array.from({ length: count }, (_, i) => first + i);
 
-describe.skipIf(!canInstall())('whatever the installation, each printed command works', () => {
+describe.skipIf(!canInstall())('each printed command', () => {
   beforeAll(createAccounts);
   afterAll(removeAccounts);
-  it.each(seeds)('with seed %i', tryInstallations);
+  it.each(seeds)('works, whatever the installation: seed %i', tryInstallations);
 });

@@ -72,8 +72,8 @@ describe('the documentation', () => {
   });
 });
 
-describe('the manual names', () => {
-  it('every refusal code on the pages trouble and api, and every exit code on trouble', () => {
+describe('the manual', () => {
+  it('names every refusal code on the pages trouble and api, and every exit code on trouble', () => {
     const [trouble, api] = [read(`${MANUAL}/trouble.md`), read(`${MANUAL}/api.md`)];
     for (const code of Object.keys(REFUSALS)) {
       expect(trouble).toContain(`\`${code}\``);
@@ -84,7 +84,7 @@ describe('the manual names', () => {
     }
   });
 
-  it('every metric, and no other, on the page reference', async () => {
+  it('names every metric, and no other, on the page reference', async () => {
     const [, section = ''] = read(`${MANUAL}/reference.md`).split('\n## Metrics\n');
     const [ofFiles = ''] = section.split('\nWith [`--store`]');
     const listed = ofFiles.matchAll(/`((?:viewlog|process)_\w+)/g);
@@ -97,7 +97,7 @@ describe('the manual names', () => {
     expect(names).toStrictEqual(expected);
   });
 
-  it('every command with its options on the page reference', async () => {
+  it('names every command with its options on the page reference', async () => {
     const [table = '', options = ''] = read(`${MANUAL}/reference.md`).split('\n## Configuration\n');
     const [ofServe = '', ofOthers = ''] = options.split('\n### Other commands\n');
     // A row without a command belongs to the row above.

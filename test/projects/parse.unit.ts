@@ -20,7 +20,7 @@ const rows = (table: string): [what: string, text: string, fault: string][] =>
     });
 
 const NOT_JSON = String.raw`
-only white space →  ⏎  → 2:2: expected a value; found the end of the text
+the end of a file of white space →  ⏎  → 2:2: expected a value; found the end of the text
 a comma before the last brace → {"projects":[],} → 1:15: expected no comma before the closing "}"
 a comma before the last bracket → {"projects":[⏎{"id":"1"},⏎]⏎} → 2:11: expected no comma before the closing "]"
 a missing colon → {"projects" []} → 1:13: expected ":"; found [
@@ -39,20 +39,20 @@ an unknown escape → {"a":"\q"} → 1:6: expected one of "\/bfnrtu after a back
 a tab inside text → {"a":"⇥"} → 1:6: expected no tab or other control character inside text; found "\u0009"
 `;
 
-describe("in a projects file that isn't JSON, viewlog locates", () => {
+describe("a projects file that isn't JSON", () => {
   test.each([
     ...rows(NOT_JSON),
-    ['no text', '', 'p.json:1:1: expected a value; found the end of the text'],
+    ['the end of an empty file', '', 'p.json:1:1: expected a value; found the end of the text'],
     [
       'a list 100,000 levels deep',
       '['.repeat(100_000),
       'p.json:1:501: expected at most 500 levels of brackets',
     ],
-  ])('%s', (_, text, fault) => {
+  ])('causes an error that locates %s', (_, text, fault) => {
     expect(faultsOf(text)).toEqual([fault]);
   });
 
-  test("a byte that isn't UTF-8", () => {
+  test("causes an error that locates a byte that isn't UTF-8", () => {
     const bytes = Uint8Array.from([...new TextEncoder().encode('{\n"a":"é"\n,"b":"'), 0xe9, 0x0a]);
     expect(parseProjectsFile(bytes, 'p.json')).toEqual({
       faults: ['p.json:3:7: expected UTF-8; save the file as UTF-8'],
@@ -67,7 +67,7 @@ a list instead of an object → [{"id":"1"}] → 1:1: the file must be an object
 an empty list instead of an object → [] → 1:1: the file must be an object with a list "projects"; found []
 a list instead of a project → {"projects":[[]]} → 1:14: projects[0] must be an object, such as { "id": "1000001" }; found []
 null instead of an object → null → 1:1: the file must be an object with a list "projects"; found null
-no list of projects → {} → 1:1: ${LIST.replace('must', 'is missing; it must')}
+a missing list of projects → {} → 1:1: ${LIST.replace('must', 'is missing; it must')}
 a project instead of the list → {"projects":{"id":"1"}} → 1:13: ${LIST}; found {"id":"1"}
 an id instead of a project → {"projects":["1"]} → 1:14: projects[0] must be an object, such as { "id": "1000001" }; found "1"
 a project without an id → {"projects":[{}]} → 1:14: projects[0].id is missing; it must be a string of 1 to 20 digits, such as "1000001"
@@ -91,13 +91,13 @@ origins[0] → ["https://a.com/"] → must be scheme://host or scheme://host:por
 maxViewsPerMinute → 0 -1 1.5 9007199254740992 "6000" null → must be a whole number from 1, such as 6000
 `;
 
-describe('in a projects file that is JSON, viewlog locates', () => {
-  test.each(rows(FAULTY))('%s', (_, text, fault) => {
+describe('a projects file that is JSON', () => {
+  test.each(rows(FAULTY))('causes an error that locates %s', (_, text, fault) => {
     expect(faultsOf(text)).toEqual([fault]);
   });
 
   test.each(rows(WRONG_VALUES))(
-    'each of these wrong values of %s: %s',
+    'causes an error for each of these values of %s: %s',
     (field, values, expected) => {
       const key = field.replace('[0]', '');
       for (const value of values.split(' ')) {
@@ -110,7 +110,7 @@ describe('in a projects file that is JSON, viewlog locates', () => {
     },
   );
 
-  test('all errors, in the order of the file', () => {
+  test('causes errors in the order of the file', () => {
     const text =
       '{"__proto__":{},\n"projects":[{"id":2,"active":1,"active":0,"colour":1},\n' +
       '{"id":"1","origins":["https://a.com","a","null"]},\n3]}';
@@ -132,19 +132,22 @@ describe('in a projects file that is JSON, viewlog locates', () => {
   test.each([
     [FAULTS_MAX, FAULTS_MAX, /: projects\[49\] must be an object/],
     [FAULTS_MAX + 2, FAULTS_MAX + 1, /^p\.json: and 2 more faults$/],
-  ])('%i errors, in %i lines', (count, lines, last) => {
+  ])('causes %i errors, in %i lines', (count, lines, last) => {
     const faults = faultsOf(`{"projects":[${Array(count).fill('1').join()}]}`);
     expect(faults).toHaveLength(lines);
     expect(faults.at(-1)).toMatch(last);
   });
 
-  test.each(['\n', '\r\n', '\r'])('an error by line and column if lines end with %j', (eol) => {
-    const text = ['{', '"projects":[', '  {"id":1}]', '}'].join(eol);
-    expect(parseProjectsFile(Buffer.from(text), 'p.json')).toMatchObject({
-      line: ['  {"id":', '1}]'],
-    });
-    expect(faultsOf(text)).toEqual([expect.stringMatching(/^p\.json:3:9: projects\[0\]\.id /)]);
-  });
+  test.each(['\n', '\r\n', '\r'])(
+    'causes an error with line and column if lines end with %j',
+    (eol) => {
+      const text = ['{', '"projects":[', '  {"id":1}]', '}'].join(eol);
+      expect(parseProjectsFile(Buffer.from(text), 'p.json')).toMatchObject({
+        line: ['  {"id":', '1}]'],
+      });
+      expect(faultsOf(text)).toEqual([expect.stringMatching(/^p\.json:3:9: projects\[0\]\.id /)]);
+    },
+  );
 });
 
 describe('a valid projects file', () => {

@@ -259,7 +259,7 @@ describe('a replay', () => {
   it.each([
     [201, '++'],
     [429, '+-'],
-  ])('if asked to stop, ends once the view in flight is answered with %i', async (status, last) => {
+  ])('stops on request once the view in flight is answered with %i', async (status, last) => {
     const { states, replay } = refusedViews(pages(5));
     const stopping = new AbortController();
     const respond: Respond = (response, count) => {

@@ -8,7 +8,7 @@ import { Tally, TEXTS_MAX } from '../../src/report/tally.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { SITE } from './report-on.ts';
 
-describe('the source', () => {
+describe('sources', () => {
   it.each([
     ['https://www.google.co.uk/search', 'Google'],
     ['https://news.google.com/', 'Google News'],
@@ -37,7 +37,7 @@ describe('the source', () => {
     ['/page', '(internal)'],
     ['//elsewhere/page', '(not an address)'],
     ['', '(none)'],
-  ])('of the referrer %j is %s', (referrer, source) => {
+  ])('the source of the referrer %j is %s', (referrer, source) => {
     const sources = new Sources(SITE.origins);
     expect([sources.of(referrer), sources.of(referrer)]).toStrictEqual([source, source]);
   });

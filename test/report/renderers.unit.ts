@@ -14,10 +14,10 @@ import {
 import { daily, reportOn, SITE, viewAt } from './report-on.ts';
 
 it.each([
-  ['no views at all', '', '', [], 'No views.'],
-  ['the views of all days', '', '', [0, 2, 4], '6 views.'],
+  ['a report without views', '', '', [], 'No views.'],
+  ['a report of all days', '', '', [0, 2, 4], '6 views.'],
   [
-    'two days without views, as before',
+    'two days without views, and none before',
     '12',
     '13',
     [],
@@ -30,28 +30,22 @@ it.each([
     [0, 120],
     'No views, down 100% from 120 on the previous day.',
   ],
+  ['a day with few views', '13', '13', [0, 2, 3], '3 views, up 1 view from 2 on the previous day.'],
   [
-    'the few views of a day',
-    '13',
-    '13',
-    [0, 2, 3],
-    '3 views, up 1 view from 2 on the previous day.',
-  ],
-  [
-    'many views until now, with a day without views',
+    'days with many views until now, and one day without views',
     '13',
     '',
     [100, 120, 0, 140],
     '140 views, down 36% from 220 in the previous 2 days, up to the same time of day. No views on Fri 13 Mar.',
   ],
   [
-    'few views until now, after a day without views',
+    'days with few views until now, after a day without views',
     '13',
     '',
     [0, 4, 5, 6],
     '11 views, up 7 views from 4 in the previous 2 days, up to the same time of day. Before that, no views on Wed 11 Mar.',
   ],
-])('the headline gives the number and the change of %s', (_, from, to, counts, said) => {
+])('the headline of %s', (_, from, to, counts, said) => {
   const dayOf = (day: string) => (day === '' ? undefined : `2026-03-${day}`);
   const asked = { fromDay: dayOf(from), toDay: dayOf(to) };
   expect(headline(reportOn(daily('2026-03-11', counts), asked))).toBe(said);

@@ -90,13 +90,13 @@ describe('the status server', () => {
     [403, 'from another page of the same site', { 'sec-fetch-site': 'same-site' }],
     [403, 'from a sandboxed page', { origin: 'null' }],
     [403, 'from a page of another port', { origin: 'http://localhost:1' }],
-  ])('on loopback answers %i to a request %s', async (status, _, headers) => {
+  ])('answers %i on loopback to a request %s', async (status, _, headers) => {
     for (const path of ['/', '/metrics']) {
       expect((await asking(SERVICE)(path, headers)).status).toBe(status);
     }
   });
 
-  it('on other addresses requires the token, except for /healthz and for /readyz without reasons', async () => {
+  it('requires the token on other addresses, except for /healthz and for /readyz without reasons', async () => {
     const ask = asking(SERVICE, { host: '0.0.0.0', token: TOKEN });
     const statusOf = async (authorization: string) =>
       (await ask('/metrics', { authorization, host: 'any.example' })).status;

@@ -150,7 +150,7 @@ describe('saved counts', () => {
     ['lack the list of projects', /"projects":/, '"sites":'],
     ['contain an unknown code', /"code":"invalid-view"/, '"code":"valid-view"'],
     ["aren't JSON", /^\{/, ''],
-  ])('that %s are ignored with a warning', async (_, part, odd) => {
+  ])('are ignored with a warning if they %s', async (_, part, odd) => {
     const dir = tempDir();
     const scene = new Scene([{ id: '1' }]);
     scene.accept();

@@ -58,7 +58,7 @@ it('the status page prints commands that work as they are, for a project and for
   const inShell = (command: string) => spawnSync('/bin/sh', ['-c', command], { env, cwd: '/' });
   for (const [, command] of commands) expect(inShell(command!).status).toBe(0);
   await until(() => viewlog.lines().length === 2);
-  // The page knows what happened to the views even after a restart.
+  // The page shows what happened to the views, even after a restart.
   expect(await textOf(viewlog)).toMatch(/fixed since [^]* {2}1 refused view was sent again\.$/m);
   await viewlog.signal('SIGTERM');
   const again = await textOf(await startWatched({ data: viewlog.data }));
@@ -72,7 +72,7 @@ it.each([
   ['backslashes', String.raw`\\n\\'\\`],
   ["references to the shell's history", '!! !x !$ ^a^b'],
   ['percent signs that printf would interpret', '%s%n%%\u00e9\u6f22'],
-])("the status page's command explains a view with %s in every shell", async (_, odd) => {
+])("in every shell, the status page's command explains a view with %s", async (_, odd) => {
   const viewlog = await startWatched();
   // The body has spaces around a colon, as JSON.stringify never writes them.
   const view = JSON.stringify({ ...MINIMAL_VIEW, mb: odd }).replace('"mb":', '"mb" : ');

@@ -42,8 +42,8 @@ it.each<[string, ProjectState, Partial<typeof QUIET>]>([
 
 const state = (scene: Scene): ProjectState => scene.judged()[0]!.state;
 
-describe('a refusal', () => {
-  it('of an invalid view is fixed once over five times as many views are accepted as between two refusals', () => {
+describe('refusals', () => {
+  it('a refusal of an invalid view is fixed after over five times the views that came between two refusals', () => {
     const scene = new Scene([{ id: '1' }]);
     const refuse = (): void => scene.refuse(1, { code: 'invalid-view', project: '1' });
     for (let i = 0; i < 20; i++) {
@@ -56,7 +56,7 @@ describe('a refusal', () => {
     expect(state(scene)).toBe('arriving');
   });
 
-  it('over a limit is fixed by a higher limit, not by a pause between two bursts', () => {
+  it('a refusal over a limit is fixed by a higher limit, not by a pause between two bursts', () => {
     const scene = new Scene([{ id: '1', maxViewsPerMinute: 20 }]);
     scene.refuse(30, { code: 'rate-limited', project: '1', limit: 20 });
     scene.accept(200);
@@ -68,7 +68,7 @@ describe('a refusal', () => {
     expect(scene.judged()[0]!.colour).toBe('green');
   });
 
-  it('over a limit counts for an hour, even once a higher limit has fixed it', () => {
+  it('a refusal over a limit counts for an hour, even once a higher limit has fixed it', () => {
     const scene = new Scene([{ id: '1', maxViewsPerMinute: 20 }]);
     scene.refuse(30, { code: 'rate-limited', project: '1', limit: 20 });
     scene.list({ id: '1', maxViewsPerMinute: 40 });
@@ -76,7 +76,7 @@ describe('a refusal', () => {
     expect(scene.judged()[0]).toMatchObject({ state: 'arriving', colour: undefined });
   });
 
-  it('over a limit suggests twice the views of the busiest minute, even if the views began during it', () => {
+  it('a refusal over a limit suggests twice the views of the busiest minute, even an incomplete one', () => {
     const scene = new Scene([{ id: '1', maxViewsPerMinute: 2 }]);
     const suggested = () => scene.judged()[0]!.reasons[0]?.remedy;
     const refused = { code: 'rate-limited', project: '1', limit: 2 } as const;
@@ -94,7 +94,7 @@ describe('a refusal', () => {
     expect(suggested()).toMatchObject({ viewsPerMinute: 10 });
   });
 
-  it("caused by the disk isn't a problem of the project while the disk is full", () => {
+  it("a refusal caused by the disk isn't a problem of the project while the disk is full", () => {
     const scene = new Scene([{ id: '1' }]);
     scene.refuse(5, { code: 'storage-unavailable', project: '1' });
     scene.around = { store: { unavailable: 'the disk is full' } };

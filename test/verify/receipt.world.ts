@@ -71,7 +71,7 @@ async function storedWithFragment() {
   return { data, lines };
 }
 
-describe.skipIf(!hasDuckDb())('DuckDB computes the receipt', () => {
+describe.skipIf(!hasDuckDb())('a receipt by DuckDB', () => {
   async function answersOf(data: string, queries: readonly string[]): Promise<string[]> {
     const query = await newDuckDb();
     const files = `read_ndjson_objects('${data}/views-*.ndjson', ignore_errors = true)`;
@@ -84,12 +84,12 @@ describe.skipIf(!hasDuckDb())('DuckDB computes the receipt', () => {
     return answers;
   }
 
-  it('of the files that a collector wrote', async () => {
+  it('DuckDB computes the receipt of the files that a collector wrote', async () => {
     const { data, lines } = await storedWithFragment();
     await expectReceipt(data, await answersOf(data, queriesFor('DuckDB', lines)));
   });
 
-  it('of a million views, which one lost or doubled view changes', async () => {
+  it('one lost or doubled view among a million changes the receipt that DuckDB computes', async () => {
     const data = tempDir();
     const fd = openSync(join(data, 'views-2026-03-01.ndjson'), 'w');
     const fields = JSON.stringify(MINIMAL_VIEW).slice(1);

@@ -26,7 +26,7 @@ function isVerbatim(body: Uint8Array): boolean {
   return true;
 }
 
-describe('a body is stored unchanged', () => {
+describe('a body', () => {
   it.each([
     ['with every field', FULL_VIEW],
     ['with every second field', { ...FULL_VIEW, pn: undefined, mv: undefined, cf: undefined }],
@@ -36,11 +36,11 @@ describe('a body is stored unchanged', () => {
     ['with numbers of 15 digits', { ...FULL_VIEW, mb: -999_999_999_999_999 }],
     ['without previous pages', { ...FULL_VIEW, mp: { p: [] } }],
     ['with the neighbours of line separators', { ...FULL_VIEW, pn: '\u2027\u202a' }],
-  ])('%s', (_, view) => {
+  ])('is stored unchanged %s', (_, view) => {
     expect(isVerbatim(Buffer.from(JSON.stringify(view)))).toBe(true);
   });
 
-  it('only if parsing would store the same view, whatever its bytes', () => {
+  it('is stored unchanged only if parsing would store the same view, whatever its bytes', () => {
     for (const change of [...ACCEPTED, ...INVALID.map(([one]) => one)]) {
       const body = Buffer.from(JSON.stringify({ ...FULL_VIEW, ...change }));
       isVerbatim(body);
@@ -73,7 +73,7 @@ describe('a body is stored unchanged', () => {
   });
 });
 
-describe('a body is parsed', () => {
+describe('a body in another form', () => {
   const reversed = JSON.stringify(Object.fromEntries(Object.entries(FULL_VIEW).toReversed()));
   const respelt = (from: string | RegExp, to: string): string => whole.replace(from, to);
 
@@ -87,7 +87,7 @@ describe('a body is parsed', () => {
     ['a field twice', respelt('"hc":', '"hc":false,"hc":')],
     ['a fraction of zero', respelt(':-3,', ':-3.0,')],
     ['an exponent', respelt(':-3,', ':-30e-1,')],
-  ])('and stored in the usual form if it has %s', (_, text) => {
+  ])('is parsed and stored in the usual form if it has %s', (_, text) => {
     expect(text).not.toBe(whole);
     expect(readByPattern(Buffer.from(text))).toBeUndefined();
     expect(parsed(text).fields).toBe(whole);
@@ -102,7 +102,7 @@ describe('a body is parsed', () => {
     ['U+2029', respelt('Home', '\u2029')],
     ['a byte order mark', `\ufeff${whole}`],
     ['more than 4,096 bytes', respelt('Home', 'x'.repeat(4_096))],
-  ])('if it has %s', (_, text) => {
+  ])('is parsed if it has %s', (_, text) => {
     expect(readByPattern(Buffer.from(text))).toBeUndefined();
   });
 });

@@ -74,7 +74,7 @@ describe('a view', () => {
 
 const path = 'string that starts with "/"';
 
-describe('the detail of a refusal names the error and the expected value of', () => {
+describe('the detail of a refusal', () => {
   it.each([
     [
       'an integer sent as a string',
@@ -104,7 +104,7 @@ describe('the detail of a refusal names the error and the expected value of', ()
       changed({ mv: { vtt: 1, vt: 1, v30: 1, dlv: 1 }, url: 'x' }),
       '"mv.vtt" isn\'t a field of a view (did you mean "mv.vt"?). The view has 2 faults, all listed in issues.',
     ],
-  ])('%s', (_, text, detail) => {
+  ])('names the error and the expected value of %s', (_, text, detail) => {
     expect(refused(text).detail).toBe(detail);
   });
 });

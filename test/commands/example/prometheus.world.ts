@@ -22,11 +22,11 @@ interface Rule {
 const rulesIn = (text: string): Rule[] =>
   (parse(text, { strict: true }) as { groups: [{ rules: Rule[] }] }).groups[0].rules;
 
-describe.skipIf(!isHere('/usr/bin/promtool'))('Prometheus accepts', () => {
+describe.skipIf(!isHere('/usr/bin/promtool'))('Prometheus', () => {
   it.each([
     ['without a token', []],
     ['with a token', ['--status-token-file=token']],
-  ])('the scrape configuration %s', async (_, args) => {
+  ])('accepts the scrape configuration %s', async (_, args) => {
     const data = dataDirectory();
     writeFileSync(join(data, 'token'), 'a-token-of-32-characters-or-more');
     const text = await exampleOf('prometheus', args, { data });
@@ -38,12 +38,12 @@ describe.skipIf(!isHere('/usr/bin/promtool'))('Prometheus accepts', () => {
     expect(promtool('check', 'config', config)).toContain('SUCCESS: 1 rule files found');
   });
 
-  it('the alerts for a stream', async () => {
+  it('accepts the alerts for a stream', async () => {
     const rules = fileOf('rules.yml', await exampleOf('alerts', ['--store', 'nats://host']));
     expect(promtool('check', 'rules', rules)).toContain('SUCCESS: 7 rules found');
   });
 
-  it('the alerts and fires each only for its problem', async () => {
+  it('accepts the alerts and fires each only for its problem', async () => {
     const rules = fileOf('viewlog-alerts.yml', await exampleOf('alerts', ['--min-free=1GiB']));
     const test = join(dirname(rules), 'test.yml');
     const tests = { rule_files: [rules], evaluation_interval: '5m', tests: TESTS };

@@ -12,14 +12,14 @@ import { dataDirectory, start, startProgram } from '../../support/viewlog.ts';
 const valuesOf = (unit: string, key: string): string[] =>
   Array.from(unit.matchAll(new RegExp(`^${key}=(.*)$`, 'gm')), ([, value]) => value!);
 
-describe.skipIf(!isHere('/usr/bin/systemd-analyze'))('systemd accepts the unit', () => {
+describe.skipIf(!isHere('/usr/bin/systemd-analyze'))('systemd', () => {
   function verify(unit: string): unknown {
     const args = ['verify', fileOf('viewlog.service', unit)];
     const { status, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8' });
     return [status, stderr];
   }
 
-  it.each([NODE, DENO, BUN, EXECUTABLE])('that %s prints', async (runtime) => {
+  it.each([NODE, DENO, BUN, EXECUTABLE])('accepts the unit that %s prints', async (runtime) => {
     if (!isPresent(runtime)) return;
     expect(verify(await exampleOf('systemd', [], { runtime }))).toStrictEqual([0, '']);
   });
@@ -27,7 +27,7 @@ describe.skipIf(!isHere('/usr/bin/systemd-analyze'))('systemd accepts the unit',
   it.each([
     ['--host 0.0.0.0 --port 80 --status [::1]:81', 'AmbientCapabilities=CAP_NET_BIND_SERVICE'],
     ['--store nats://user:s3cret@host', 'EnvironmentFile=/etc/viewlog.env'],
-  ])('for %s, with %s', async (options, only) => {
+  ])('accepts the unit for %s, with %s', async (options, only) => {
     const unit = await exampleOf('systemd', options.split(' '));
     expect(verify(unit)).toStrictEqual([0, '']);
     expect(unit).toContain(`\n${only}\n`);

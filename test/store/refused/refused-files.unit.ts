@@ -80,10 +80,10 @@ describe('a refused view', () => {
   });
 
   it.each([
-    [33, 'an object'],
-    [34, 'a string'],
-    [100_000, 'a string'],
-  ])('that is nested %i levels deep is stored as %s', async (depth, kind) => {
+    ['an object', 33],
+    ['a string', 34],
+    ['a string', 100_000],
+  ])('is stored as %s if it is nested %i levels deep', async (kind, depth) => {
     const { store, views } = openRefused();
     const inner = depth - 1;
     const sent = `{"a\\"[[[":"{{{","cf":${'['.repeat(inner)}${']'.repeat(inner)}}`;

@@ -14,7 +14,7 @@ const idOf = async (answer: Response): Promise<string> =>
   ((await answer.json()) as { id: string }).id;
 
 describe.skipIf(!canRunNats())('views in a stream', () => {
-  it.each(RUNTIMES)('are stored before they are acknowledged, on %s', async (runtime) => {
+  it.each(RUNTIMES)('views are stored before they are acknowledged, on %s', async (runtime) => {
     const nats = await startNats();
     const data = dataDirectory();
     const viewlog = await startViewlog({ runtime, data, args: ['--store', nats.url] });
@@ -57,7 +57,7 @@ describe.skipIf(!canRunNats())('views in a stream', () => {
     expect(readdirSync(data)).toStrictEqual(['projects.json']);
   });
 
-  it('go to a stream that the first collector creates', async () => {
+  it('the first collector creates the streams and sets their limits', async () => {
     const nats = await startNats();
     const args = ['--store', nats.url, '--nats-stream', 'MINE', '--max-refused', '1MiB'];
     await startViewlog({ args: [...args, '--keep-refused-days', '3'] });
@@ -98,7 +98,7 @@ describe.skipIf(!canRunNats())('a start with a stream', () => {
   const serve = (url: string, ...args: string[]) =>
     run(['serve', '--port=0', '--status=off', '--store', url, ...args]);
 
-  it('prints one line if viewlog reaches no server', async () => {
+  it('viewlog prints one line if it reaches no server', async () => {
     const { code, stdout, stderr } = await serve('nats://127.0.0.1:9,localhost:9');
     expect([code, stdout]).toStrictEqual([69, '']);
     expect(stderr).toMatch(
@@ -129,7 +129,7 @@ describe.skipIf(!canRunNats())('a start with a stream', () => {
       { config: usersWithout(denied) },
       'viewlog:s3cret@',
     ]),
-  ])('is refused with %s', async (_, message, options, login = '', ...args) => {
+  ])('viewlog refuses to start with %s', async (_, message, options, login = '', ...args) => {
     const nats = await startNats(options);
     const { code, stdout, stderr } = await serve(nats.url.replace('//', `//${login}`), ...args);
     expect([code, stdout]).toStrictEqual([78, '']);
@@ -146,7 +146,7 @@ describe.skipIf(!canRunNats())('a start with a stream', () => {
       /^error: Stream VIEWS can't store views: it keeps messages/,
     ],
     [
-      'stream VIEWS has a limit too small for --max-view',
+      'a limit of stream VIEWS is too small',
       'VIEWS',
       { max_msg_size: 10_000 },
       /messages of at most .* \(max_msg_size\), too little for/,
@@ -157,7 +157,7 @@ describe.skipIf(!canRunNats())('a start with a stream', () => {
       { subjects: ['other.>'], max_bytes: 7e6 },
       /^error: Stream VIEWS_REFUSED isn't viewlog's \(subjects other.>\); name another stream with/,
     ],
-  ])('is refused if %s and changes nothing', async (_, name, config, message) => {
+  ])('viewlog refuses to start, and changes nothing, if %s', async (_, name, config, message) => {
     const nats = await startNats();
     await makeStream(nats, { name, ...config });
     const { code, stderr } = await serve(nats.url);
@@ -165,7 +165,7 @@ describe.skipIf(!canRunNats())('a start with a stream', () => {
     expect((await nats.stream(name)).config).toMatchObject(config);
   });
 
-  it('warns about a server whose replicas can differ, at every start and in /readyz', async () => {
+  it('viewlog warns about a server whose replicas can differ, at every start and in /readyz', async () => {
     const nats = await startNats({ program: DEBIAN_NATS });
     for (let time = 0; time < 2; time++) {
       const viewlog = await startWatched({ args: ['--store', nats.url] });
@@ -178,7 +178,7 @@ describe.skipIf(!canRunNats())('a start with a stream', () => {
     }
   });
 
-  it('warns about a stream that drops old views or has another number of replicas', async () => {
+  it('viewlog warns about a stream that drops old views or has another number of replicas', async () => {
     const nats = await startNats();
     await makeStream(nats, { discard: 'old', max_bytes: 1024 * 1024 });
     const args = ['--store', nats.url, '--nats-replicas', '3'];
