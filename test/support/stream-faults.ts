@@ -112,7 +112,7 @@ class Archived {
 }
 
 /**
- * Stops all and expects each acknowledged view once in the stream and once in the files.
+ * Stops every process and expects each acknowledged view once in the stream and once in the files.
  * @returns the number of acknowledged views.
  */
 export async function expectStored({
