@@ -34,13 +34,14 @@ export const daysIn = async (files: FileOps, dir: string, kind: FileKind): Promi
     .filter((day) => day !== undefined)
     .sort();
 
-/** Returns a Fatal with exit 73: the file, the reason and the fix. */
+/** Returns a Fatal with exit 73: the file or its directory, the reason and the fix. */
 export function cannotOpen(name: string, error: unknown): Fatal {
   const isForbidden = ['EACCES', 'EPERM'].includes(errnoOf(error) ?? '');
-  const advice = isForbidden ? fixText(accessFix(absolute(name), 'rw')) : writeAdvice(error);
+  const fix = isForbidden ? accessFix(absolute(name), 'rw') : undefined;
+  const advice = fix ? fixText(fix) : writeAdvice(error);
   const hint = advice === undefined ? '' : `; ${advice}`;
-  return new Fatal(
-    EXIT.cannotCreate,
-    `Can't open "${name}" for writing: ${errorText(error)}${hint}`,
-  );
+  const what = fix?.directory
+    ? `read and write in directory "${fix.directory}"`
+    : `open "${name}" for writing`;
+  return new Fatal(EXIT.cannotCreate, `Can't ${what}: ${errorText(error)}${hint}`);
 }

@@ -144,10 +144,10 @@ export class Lock {
   async acquire(): Promise<void> {
     this.#directory = await stat(this.#dir);
     const isMissing = (await ifPresent(lstat(this.#path))) === undefined;
+    // Listed in any case, because a start needs the right to read the directory.
+    const days = await daysIn(systemFiles, this.#dir, 'views');
     // If there are files, their writer may be alive and about to restore its lock.
-    if (isMissing && (await daysIn(systemFiles, this.#dir, 'views')).length > 0) {
-      await sleep(NOTICED_MS);
-    }
+    if (isMissing && days.length > 0) await sleep(NOTICED_MS);
     while (!(await this.#tryToAcquire()));
     this.#checkLater();
   }

@@ -9,6 +9,7 @@ import { orElse } from '../base/exit.ts';
 import { shellQuoted } from '../base/text.ts';
 import {
   closedTo,
+  ENTER,
   gidOfCopies,
   groupName,
   isPermitted,
@@ -21,6 +22,7 @@ import {
   primaryGroup,
   READ,
   ROOT,
+  WRITE,
 } from './accounts.ts';
 import {
   absolute,
@@ -234,7 +236,7 @@ export function giveBack(
 }
 
 /** Returns a command that lets the owner of the data directory create files there. */
-export const openDirectory = (of: Installation): string =>
+export const openDirectory = (of: Pick<Installation, 'data' | 'hasSudo' | 'owners'>): string =>
   asOwner(of, of.owners.data, `chmod u+rwx ${shellQuoted(of.data ?? '')}`);
 
 /** A longer command is hard to paste. */
@@ -291,6 +293,8 @@ function lockOwner(dir: string): Owner | undefined {
 export interface AccessFix {
   readonly words: string;
   readonly command?: string;
+  /** The directory of the file, if the account owns it but can't use it. */
+  readonly directory?: string;
 }
 
 /** Returns the fix as the end of a message. Without sudo, its command needs a root shell. */
@@ -334,6 +338,12 @@ export function accessFix(
   const gid = file?.uid === 0 ? gidOfCopies(account, dir) : undefined;
   if (gid !== undefined) return back(gid);
   const closed = closedTo(account, path);
+  const needed = what === 'r' ? ENTER : READ | WRITE | ENTER;
+  const isOwnClosed = !isTaken && !isPermitted(account, directory, needed);
+  if (isOwnClosed && [undefined, dir].includes(closed)) {
+    const command = openDirectory({ data: dir, owners: { data: account }, hasSudo });
+    return { words: `let ${name} read and write in "${dir}"`, command, directory: dir };
+  }
   if (closed !== undefined) return { words: `${name} can't enter "${closed}"` };
   const words = `let ${name} ${verb} it`;
   // viewlog writes only in a directory that its account owns.

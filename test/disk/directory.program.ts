@@ -1,0 +1,41 @@
+import { execSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { expect, onTestFinished, test } from 'vitest';
+import { dataDirectory, run, start } from '../support/viewlog.ts';
+
+const SERVE = ['serve', '--port=0', '--status=off'];
+
+test.each([
+  ['0550', 0o550],
+  ['0350', 0o350],
+  ['0400', 0o400],
+])(
+  'in a data directory of mode %s, the start prints the command after which viewlog starts',
+  async (_, mode) => {
+    const data = dataDirectory();
+    if (process.getuid?.() === 0) {
+      for (const path of [data, `${data}/projects.json`]) fs.chownSync(path, 4711, 4712);
+    }
+    await startOnce(data);
+    fs.chmodSync(data, mode);
+    onTestFinished(() => fs.chmodSync(data, 0o750));
+    const { code, stderr } = await run(SERVE, { data });
+    const [, command = ''] = /run(?: as root)?: (.*)$/m.exec(stderr) ?? [];
+    expect([code, command]).toEqual([
+      mode === 0o400 ? 78 : 73,
+      expect.stringMatching(new RegExp(`chmod u\\+rwx ${data}$`)),
+    ]);
+    // Without the right to enter the directory, viewlog can't read the projects file in it.
+    const what = mode === 0o400 ? 'read projects file "' : 'read and write in directory "';
+    expect(stderr).toContain(`error: Can't ${what}${data}`);
+    execSync(command, { cwd: '/' });
+    await startOnce(data);
+  },
+);
+
+/** Starts viewlog and stops it. */
+async function startOnce(data: string): Promise<void> {
+  const viewlog = start([...SERVE, '--data', data], data);
+  await viewlog.says(/viewlog listening on/);
+  expect(await viewlog.signal('SIGTERM')).toMatchObject({ code: 0 });
+}
