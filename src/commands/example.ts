@@ -2,8 +2,8 @@ import { accessSync, constants } from 'node:fs';
 import { builtTexts } from '../base/built.ts';
 import { errnoOf, EXIT, Fatal } from '../base/exit.ts';
 import { echo, nearest, printable } from '../base/text.ts';
-import { lastStart, lastStartIn } from '../disk/last-start.ts';
-import { askHolder } from '../disk/lock.ts';
+import { lastStartIn } from '../disk/last-start.ts';
+import { lastKnownStart } from '../disk/lock.ts';
 import type { AsOwner } from '../disk/root.ts';
 import * as commands from '../installation/commands.ts';
 import {
@@ -123,8 +123,7 @@ function noting(installation: Installation, used: Set<string>): Installation {
  */
 async function knownStart({ data }: Announced, role: string): Promise<Announced | undefined> {
   if (data === undefined) return undefined;
-  const holder = await askHolder(data).catch(() => undefined);
-  const found = typeof holder === 'object' ? holder : await lastStart(data);
+  const found = await lastKnownStart(data);
   return found?.role === role ? found : undefined;
 }
 

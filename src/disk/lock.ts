@@ -33,7 +33,7 @@ import {
   isSame,
   LockSocket,
 } from './lock-socket.ts';
-import { rememberStart } from './last-start.ts';
+import { lastStart, rememberStart } from './last-start.ts';
 import { ifPresent, systemFiles } from './ops.ts';
 import { type AsOwner, refuseRoot } from './root.ts';
 
@@ -94,6 +94,12 @@ export async function acquireLock(dir: string, options: LockOptions = {}): Promi
  */
 export const askHolder = async (dir: string): Promise<HolderReply | 'unknown'> =>
   askLock(lockPath(dir, LOCK_NAME)).catch(() => 'unknown' as const);
+
+/** Returns how the viewlog of this directory runs or last ran; `undefined` if that is unknown. */
+export async function lastKnownStart(dir: string): Promise<Announced | undefined> {
+  const holder = await askHolder(dir).catch(() => undefined);
+  return typeof holder === 'object' ? holder : lastStart(dir);
+}
 
 /**
  * Returns a path of the lock that is short enough for a socket. Node 20 would cut off a longer path

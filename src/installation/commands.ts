@@ -149,6 +149,12 @@ export const activate = (of: Installation, id: string, options: Options = {}): s
 export const deactivate = (of: Installation, id: string): string =>
   editing(of, ['deactivate', id], {});
 
+/** Returns a command that creates a projects file that lists no project. */
+export function beginProjects({ projects = '', owners, hasSudo }: Installation): string {
+  const write = `tee ${shellQuoted(projects)}`;
+  return `echo '{"projects": []}' | ${asOwner({ hasSudo }, owners.editor, write)}`;
+}
+
 /** Returns a command that prints every fault of the projects file. */
 export const check = (of: Installation): string => reading(of, ['check']);
 

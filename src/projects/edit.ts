@@ -39,13 +39,18 @@ interface Edit {
  * and mode: otherwise a running viewlog might be unable to read it.
  * @returns what was done, the project before and after, the projects that were listed before, and
  *   the file's directory if this edit created it.
- * @throws {Fatal} exit 78 with every fault of an invalid file, 73 or 74 if it can't be written, or
+ * @throws {Fatal} exit 78 with every fault of an invalid file, or if a file that was used is missing, 73 or 74 if it can't be written, or
  *   another program writes it at the same time.
  */
 export async function editProject(edit: Edit) {
   const { path, id, change, operator, canCreate = false, reader } = edit;
   const reading = await readProjectsFile(path);
   if (errnoOf(reading.content) === 'EACCES') throw await cannotWrite(edit, reading.content);
+  const { begin } = reading;
+  if (canCreate && 'faults' in reading && begin !== undefined) {
+    const how = `to begin a new list instead, run this command and then activate again: ${begin}`;
+    throw new Fatal(EXIT.badConfiguration, `${reading.faults[0]}; ${how}`);
+  }
   const isNew = reading.content === undefined && canCreate;
   const file: ProjectsFile = isNew ? { projects: [] } : fileOrFatal(reading);
   const text = reading.content?.toString() ?? EMPTY;

@@ -1,4 +1,5 @@
 import { errnoOf } from '../base/exit.ts';
+import { plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
 import { every } from '../base/time.ts';
 import { accessFix } from '../installation/commands.ts';
@@ -44,9 +45,12 @@ export async function followProjects(settings: FollowSettings, log: Log) {
     const isSame = found === reading;
     if (isSame && !isAsked) return;
     reading = found;
+    const before = projects.all().length;
     const what = isSame ? 'unchanged' : apply(found, path, projects);
+    const now = projects.all();
+    const fewer = now.length < before ? ` (before: ${plural(before, 'project')})` : '';
     if (projects.fault !== undefined) log.warn(projects.fault.message);
-    else log.info(`Projects file ${what}: ${summaryOf(projects.all())}`);
+    else log.info(`Projects file ${what}: ${summaryOf(now)}${fewer}`);
   };
   // One after another.
   const checkNext = (isAsked: boolean): Promise<void> =>

@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { errnoOf, EXIT, Fatal, errorText } from '../base/exit.ts';
 import { formatSize, MiB, plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
-import { type AccessFix, activate, fixText } from '../installation/commands.ts';
+import { lastStartIn } from '../disk/last-start.ts';
+import { lastKnownStart } from '../disk/lock.ts';
+import { type AccessFix, activate, beginProjects, fixText } from '../installation/commands.ts';
 import { ownAnnouncement, withOwners } from '../installation/installation.ts';
 import { type Parsed, parseProjectsFile } from './parse.ts';
 import type { ProjectsFile } from './projects-schema.ts';
@@ -41,8 +44,10 @@ export type Reading = Parsed & {
   readonly content: Content;
   /** How to let viewlog's account read the file; set only in the collector's own readings. */
   readonly access?: AccessFix;
-  /** The command that creates the file, if it is missing. */
+  /** The command that creates the file; set only if the file is missing and no viewlog used it. */
   readonly create?: string;
+  /** The command that begins a new list; set only if the file is missing and a viewlog used it. */
+  readonly begin?: string;
 };
 
 /**
@@ -57,8 +62,23 @@ export async function readProjectsFile(path: string, last?: Reading): Promise<Re
   if (content !== undefined) return { content, faults: [cannotRead(path, causeOf(content))] };
   const data = basename(path) === 'projects.json' ? dirname(path) : undefined;
   const self = ownAnnouncement({ role: 'collector', data, projects: path, chosen: {} });
-  const create = activate(await withOwners(self), 'ID');
-  return { content, faults: [cannotRead(path, "it doesn't exist")], create };
+  const of = await withOwners(self);
+  if (await wasUsed(path)) {
+    return { content, faults: [cannotRead(path, LOST)], begin: beginProjects(of) };
+  }
+  return { content, faults: [cannotRead(path, "it doesn't exist")], create: activate(of, 'ID') };
+}
+
+const LOST =
+  "it doesn't exist; restore it from a backup: a file that activate creates would list only one project";
+
+/** Returns whether a collector whose data directory contains this file runs or ran there. */
+async function wasUsed(path: string): Promise<boolean> {
+  const dir = dirname(path);
+  const start = await lastKnownStart(dir);
+  if (start === undefined) return existsSync(lastStartIn(dir));
+  // An archive has no projects, and the collector's projects file may be elsewhere.
+  return start.projects === `${start.data}/${basename(path)}`;
 }
 
 const isSameContent = (a: Content, b: Content): boolean =>

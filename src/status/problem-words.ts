@@ -96,8 +96,8 @@ export function messageNotice(message: string, colour?: Colour): Notice {
 const sentence = (text: string): string => text.replace(/[^.:?]$/, '$&.');
 
 export const RESTORE_PROJECTS =
-  'Restore it from a backup or rewrite it. The command "activate" would create a file ' +
-  "with only one project, and all other projects' views would be refused.";
+  'Restore it from a backup or rewrite it. A file that the command "activate" creates would list ' +
+  "only one project, and all other projects' views would be refused.";
 
 function faultNotice(fault: ProjectsFault, of: Installation): Notice {
   const { first, sinceMs, access } = fault;

@@ -189,6 +189,11 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       if (place.hasPage) await place.pageThatSays(/^The projects file is missing\n/);
       const { findings } = await place.doctor(...statusOf(place));
       expect(findings[0]).toMatchObject({ state: 'error', check: 'projects file' });
+      if (place.projects === `${place.data}/projects.json` && place.plan.store === 'disk') {
+        const said = findings.map(({ what, fix = '' }) => what + fix).join('\n');
+        expect(said).toContain("it doesn't exist; restore it from a backup");
+        expect(said).not.toContain('activate ID');
+      }
       place.write(place.projects, text);
     },
   },

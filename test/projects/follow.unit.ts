@@ -82,6 +82,23 @@ test('a reload applies an edit immediately and is logged even if nothing changed
   ]);
 });
 
+test('the log says how many projects were listed before if the list got shorter', async () => {
+  const { path, save, reload, logged } = await followed(listOf('1', '2', '3'));
+  await rm(path);
+  await reload();
+  await save(listOf('1'));
+  await reload();
+  await save(listOf());
+  await reload();
+  await save(listOf('1', '2'));
+  await reload();
+  expect(logged.slice(1)).toEqual([
+    'info: Projects file fixed: 1 project, 1 active (before: 3 projects)',
+    'info: Projects file reloaded: 0 projects, 0 active (before: 1 project)',
+    'info: Projects file reloaded: 2 projects, 2 active',
+  ]);
+});
+
 test('a change of a limit refunds no spent views', async () => {
   const { save, projects, reload } = await followed(
     '{"projects":[{"id":"1","maxViewsPerMinute":2}]}',

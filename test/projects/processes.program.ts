@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { loadProjects } from '../../src/projects/project-list.ts';
 import { BUNDLE } from '../support/runtimes.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { run } from '../support/viewlog.ts';
+import { dataDirectory, run, startViewlog, until } from '../support/viewlog.ts';
 
 test("simultaneous edits lose no project, and a umask of 077 doesn't close the files to their group", async () => {
   const data = `${tempDir()}/data`;
@@ -30,4 +30,59 @@ test('viewlog refuses a named pipe in place of the projects file, without waitin
   execFileSync('mkfifo', [pipe]);
   const { code, stderr } = await run(['check', '--projects', pipe]);
   expect([code, stderr]).toEqual([78, expect.stringContaining("isn't a regular file")]);
+});
+
+test('after a start with several projects, no command creates a deleted projects file with only one', async () => {
+  const data = dataDirectory();
+  const path = `${data}/projects.json`;
+  if (process.getuid?.() === 0) {
+    for (const name of [data, path]) fs.chownSync(name, 4711, 4712);
+  }
+  const viewlog = await startViewlog({ data });
+  await until(() => fs.existsSync(`${data}/last-start.json`));
+  fs.rmSync(path);
+  const restore =
+    `Can't read projects file "${path}": it doesn't exist; restore it from a backup: ` +
+    'a file that activate creates would list only one project';
+  const refused = async (...args: string[]): Promise<string> => {
+    const { code, stderr } = await run(args, { data });
+    expect([args, code, stderr]).toEqual([args, 78, expect.stringContaining(restore)]);
+    expect(fs.existsSync(path)).toBe(false);
+    return stderr;
+  };
+  for (const command of ['check', 'projects', 'serve']) {
+    expect(await refused(command)).not.toMatch(/create it| activate ID|tee/);
+  }
+  // The running collector is enough, for instance if its disk was full at the start.
+  fs.renameSync(`${data}/last-start.json`, `${data}/moved`);
+  await refused('activate', '1000001');
+  fs.renameSync(`${data}/moved`, `${data}/last-start.json`);
+  await viewlog.signal('SIGTERM');
+  const stderr = await refused('activate', '1000001', '--name', "Jo's");
+  const [, command = ''] = /then activate again: (.*)$/m.exec(stderr) ?? [];
+  execFileSync('sh', ['-c', command], { cwd: '/' });
+  expect(fs.readFileSync(path, 'utf8')).toBe('{"projects": []}\n');
+  const { code, stdout } = await run(['activate', '1000001'], { data });
+  expect([code, stdout]).toEqual([0, expect.stringContaining('Project 1000001 added to ')]);
+});
+
+test('after a first start without a projects file, its command creates the file', async () => {
+  const data = `${tempDir()}/data with $`;
+  fs.mkdirSync(data);
+  for (let i = 0; i < 2; i++) {
+    const { code, stderr } = await run(['serve', '--port=0', '--status=off'], { data });
+    const [, command = ''] = /create it: (.*)$/m.exec(stderr) ?? [];
+    expect([code, command]).toEqual([78, expect.stringContaining(' activate ID --data ')]);
+    if (i === 1) execFileSync('sh', ['-c', command.replace(' ID ', ' 7 ')], { cwd: '/' });
+  }
+  expect((await startViewlog({ data })).url).toContain('http');
+});
+
+test('activate creates a projects file in the data directory of a collector that uses another one', async () => {
+  const data = tempDir();
+  const elsewhere = dataDirectory();
+  const args = ['--projects', `${elsewhere}/projects.json`];
+  await startViewlog({ data, args });
+  await until(() => fs.existsSync(`${data}/last-start.json`));
+  expect(await run(['activate', '7'], { data })).toMatchObject({ code: 0 });
 });
