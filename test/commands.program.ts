@@ -79,7 +79,7 @@ describe('explain', () => {
       'https://a;rm',
       / If this continues, see: .*viewlog\.mjs help trouble$/m,
     ],
-    ['an invalid view', { url: 'x' }, 'https://a.example', 'Correct the page "x".'],
+    ['an invalid view', { url: 'x' }, 'https://a.example', 'Correct the page that sent this view.'],
     [
       'a view that is too large',
       { pn: 'x'.repeat(17_000) },

@@ -76,10 +76,12 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
     return fault === undefined ? 'reloaded' : 'fixed';
   }
   const isMissing = reading.content === undefined;
-  // A command that creates the file would shorten the list to one project.
-  const first = isMissing ? cannotRead(path, GONE) : summaryOfFaults(reading.faults);
+  const first = isMissing
+    ? cannotRead(path, 'it no longer exists')
+    : summaryOfFaults(reading.faults);
   const { access, line } = reading;
-  const message = `The last good projects file stays active: ${withFix(first, access)}`;
+  const fixed = isMissing ? `${first}; ${RESTORE}` : withFix(first, access);
+  const message = `The last good projects file stays active: ${fixed}`;
   projects.fault = {
     message,
     first,
@@ -91,4 +93,5 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
   return 'faulty';
 }
 
-const GONE = 'it no longer exists; restore it, with every project';
+/** A command that creates the file would shorten the list to one project. */
+const RESTORE = 'restore it, with every project';
