@@ -11,7 +11,7 @@ import { type Metric, metricsText } from './metrics.ts';
 /** A service as the status server shows it: a collector or an archive. */
 export interface Service {
   health(): Health;
-  metrics(): readonly Metric[];
+  metrics(): readonly Metric[] | Promise<readonly Metric[]>;
   /** The pages for people, by path; `/` is one of them. */
   readonly pages: Readonly<Record<string, (context: Context) => Response | Promise<Response>>>;
 }
@@ -66,8 +66,8 @@ export function statusApp(
     const why = guard(context.req.raw, context.req.path) === 'trusted' ? health : {};
     return context.json({ status, ...why }, isReady(health) ? 200 : 503);
   });
-  app.get('/metrics', (context) =>
-    context.body(metricsText(service.metrics()), 200, { 'Content-Type': METRICS_TYPE }),
+  app.get('/metrics', async (context) =>
+    context.body(metricsText(await service.metrics()), 200, { 'Content-Type': METRICS_TYPE }),
   );
   for (const [path, page] of Object.entries(service.pages)) app.get(path, page);
   app.notFound((context) => context.text('There is nothing here.\n', 404));

@@ -29,11 +29,11 @@ const FILTER_LENGTH_MAX = 100;
 export function collectorStatus({ keepDays, installation, snapshot }: CollectorSource) {
   const { data } = installation();
   const records = data === undefined ? undefined : replayRecords(data);
+  const filesNow = () => lookAround(data, keepDays, snapshot().nowMs, installation().owners.data);
   /** @param project the only project to judge; by default, all are judged. */
   const modelNow = async ({ req }: Context, project?: Project) => {
     const filter = (req.query('filter') ?? '').trim().slice(0, FILTER_LENGTH_MAX);
-    const { data: account } = installation().owners;
-    const files = await lookAround(data, keepDays, snapshot().nowMs, account);
+    const files = await filesNow();
     const resent = await records?.(snapshot().nowMs);
     const state = { ...snapshot(), files, resent };
     const listing = new Listing(filter);
@@ -42,7 +42,10 @@ export function collectorStatus({ keepDays, installation, snapshot }: CollectorS
   };
   const service: Service = {
     health: () => healthOf(snapshot()),
-    metrics: () => collectorMetrics(snapshot()),
+    metrics: async () => {
+      const files = await filesNow();
+      return collectorMetrics(snapshot(), files);
+    },
     pages: {
       '/': async (context) => {
         const open = new Set(context.req.queries('open')?.slice(0, OPEN_MAX));

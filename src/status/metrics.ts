@@ -3,6 +3,7 @@
 // 150 ns each, where adding to a number takes 5.
 import { VERSION } from '../base/built.ts';
 import { type CollectorState, healthOf, isReady, isStream } from './health.ts';
+import type { FilesSeen } from './look-around.ts';
 import type { ViewStoreState } from '../store/files/view-store.ts';
 import type { StreamStoreState } from '../store/stream/stream-store.ts';
 
@@ -48,16 +49,18 @@ const by = (label: string, values: Readonly<Record<string, number>>): Labelled[]
  * Returns a collector's metrics. The number of series is bounded: only listed ids become labels.
  * Received is the sum of accepted and refused, whenever it is read.
  */
-export function collectorMetrics(state: CollectorState): Metric[] {
+export function collectorMetrics(state: CollectorState, files: FilesSeen): Metric[] {
   const { counts, projects, queue, refused, store } = state;
   const { total } = counts;
   const all = projects.all();
   // Starts at 0 even for a project that has sent nothing yet, so that Prometheus sees an increase.
   const accepted = Object.fromEntries(all.map(({ id }) => [id, 0]));
+  const refusedViews = { ...accepted };
   for (const [id, one] of counts.projects) {
     const views = one.accepted - one.acceptedEarlier;
     // A project that is no longer listed keeps its views.
     if (views > 0) accepted[id] = views;
+    if (projects.find(id) !== undefined) refusedViews[id] = one.refused - one.refusedEarlier;
   }
   const lastSeconds = total.lastAcceptedMs && total.lastAcceptedMs / 1000;
   const active = all.filter((project) => project.active).length;
@@ -68,6 +71,11 @@ export function collectorMetrics(state: CollectorState): Metric[] {
     ['viewlog_views_received_total', 'Requests answered, preflights excluded.', counts.received],
     ['viewlog_views_accepted_total', 'Views stored and acknowledged.', by('project', accepted)],
     ['viewlog_views_refused_total', 'Requests refused.', by('code', counts.refusedByCode)],
+    [
+      'viewlog_project_refused_total',
+      'Views of listed projects refused.',
+      by('project', refusedViews),
+    ],
     ['viewlog_last_accepted_timestamp_seconds', 'When the last view was accepted.', lastSeconds],
     ['viewlog_refused_kept_total', 'Refused views stored for replay.', refused.storedLines],
     ['viewlog_refused_kept_bytes_total', 'Bytes of refused views stored.', refused.storedBytes],
@@ -78,7 +86,7 @@ export function collectorMetrics(state: CollectorState): Metric[] {
     ],
     ['viewlog_written_bytes_total', 'Bytes of views stored.', store.bytes],
     ['viewlog_written_lines_total', 'Lines stored.', store.lines],
-    ...(isStream(store) ? streamMetrics(store) : fileMetrics(store)),
+    ...(isStream(store) ? streamMetrics(store) : fileMetrics(store, files)),
     ['viewlog_ready', '0 if views are refused or a stop is near; else 1.', ready],
     ['viewlog_queue_bytes', 'Memory of requests in flight, in bytes.', queue.bytes],
     ['viewlog_queue_limit_bytes', '--max-queue.', queue.bytesMax],
@@ -89,7 +97,12 @@ export function collectorMetrics(state: CollectorState): Metric[] {
   ];
 }
 
-const fileMetrics = (store: ViewStoreState): Metric[] => [
+const fileMetrics = (store: ViewStoreState, { closedDirectory }: FilesSeen): Metric[] => [
+  [
+    'viewlog_directory_ok',
+    "0 if viewlog can't create files in its data directory, else 1.",
+    Number(closedDirectory === undefined),
+  ],
   ['viewlog_written_batches_total', 'Batches of lines written and synced together.', store.batches],
   ['viewlog_sync_seconds_total', 'Time spent making lines durable.', store.syncSeconds],
   ['viewlog_sealed_fragments_total', 'Fragments sealed.', store.sealedFragments],

@@ -87,6 +87,8 @@ export class Activity {
   /** The part of them that earlier processes accepted. */
   acceptedEarlier = 0;
   refused = 0;
+  /** The part of them that earlier processes refused. */
+  refusedEarlier = 0;
   lastAcceptedMs: number | undefined;
   acceptedIn = new Timeline();
   /** Most projects have no refused views. */
@@ -115,7 +117,10 @@ const activity = v.pipe(
     refusedIn: v.optional(timeline),
     reasons: mapOf(reason),
   }),
-  v.transform((saved) => Object.assign(new Activity(), saved, { acceptedEarlier: saved.accepted })),
+  v.transform((saved) => {
+    const earlier = { acceptedEarlier: saved.accepted, refusedEarlier: saved.refused };
+    return Object.assign(new Activity(), saved, earlier);
+  }),
 );
 
 /** The counts that are saved for later processes. */

@@ -130,7 +130,9 @@ function problemNames(open: readonly ProjectRow[], inAll: number): string {
 
 /** Returns the answer of `/arriving`: 503 if somebody should look. */
 export const arrivingWords = (model: StatusModel): [200 | 503, string] => {
-  const isFailing = model.isAlarming || model.store.unavailable !== undefined;
+  // Views still arrive in a closed directory, but none can from the next day on.
+  const isDown = model.store.unavailable !== undefined || model.closedDirectory !== undefined;
+  const isFailing = model.isAlarming || isDown;
   return [isFailing ? 503 : 200, headlineOf(model)[1]];
 };
 

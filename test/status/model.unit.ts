@@ -4,7 +4,7 @@ import { page } from '../../src/status/page.tsx';
 import { reasonKey } from '../../src/status/reasons.ts';
 import { resentKey } from '../../src/status/resent.ts';
 import { Timeline } from '../../src/status/timeline.ts';
-import { headlineOf } from '../../src/status/words.ts';
+import { arrivingWords, headlineOf } from '../../src/status/words.ts';
 import type { Dropped } from '../../src/store/store.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
 import { NOON, Scene } from '../support/status-scene.ts';
@@ -311,6 +311,13 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     scene.around = { files: { closedDirectory: { ...closedDirectory, isGivenAway }, refusedDays } };
     expect(scene.whole()).not.toContain('chown');
     expect(scene.whole()).not.toMatch(/srv\/viewlog (activate|replay)/);
+  });
+
+  it('an uptime monitor asks while the data directory is closed', () => {
+    const scene = sceneOf({ files: { closedDirectory } });
+    scene.accept(9);
+    const closed = "viewlog can't create files in its data directory";
+    expect(arrivingWords(scene.model())).toStrictEqual([503, closed]);
   });
 
   it('a project sends more than its limit', () => {

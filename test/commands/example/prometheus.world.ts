@@ -63,6 +63,8 @@ const SERIES = [
   ['up', '', '1x2500', ''],
   ['viewlog_ready', '', '1x2500', '0x2500'],
   ['viewlog_projects_file_ok', '', '1x2500', '0x2500'],
+  ['viewlog_directory_ok', '', '1x2500', '0x2500'],
+  ['viewlog_project_refused_total', ',project="1"', '0+0.01x2500', '0+0.5x2500'],
   ['viewlog_views_accepted_total', ',project="1"', '0+1x2500', SILENT],
   ['viewlog_views_accepted_total', ',project="2"', NIGHTLY, ''],
   ['viewlog_start_timestamp_seconds', '', '0x2500', '0x2500'],
@@ -82,6 +84,12 @@ const ALERTS = [
     { project: '1' },
   ],
   ['Refusing', 'viewlog refused 30 requests within an hour', {}],
+  ['ProjectRefused', 'viewlog refused 30 views of project 1 within an hour', { project: '1' }],
+  [
+    'DirectoryClosed',
+    "viewlog on a can't create files in its data directory; run viewlog doctor",
+    here,
+  ],
   ['ProjectsFileInvalid', 'The projects file on a is invalid; run viewlog check', here],
   ['DiskFilling', 'The disk of viewlog on a will be full within two days', here],
 ] as const;
