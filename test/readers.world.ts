@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { blocksOf, MANUAL, read } from './support/documents.ts';
 import { hasDuckDb, newDuckDb } from './support/duckdb.ts';
 import { isHere } from './support/runtimes.ts';
 import { storedViews } from './support/stored-views.ts';
@@ -77,5 +78,36 @@ it.skipIf(!hasDuckDb() || !isHere('/usr/bin/jq'))(
     expect(rows.reduce((sum, [, , count]) => sum + Number(count), 0)).toBe(lines.length);
   },
 );
+
+it("the manual's commands find the views of a page in each file and delete them", () => {
+  const dir = tempDir();
+  const files = {
+    'views-2026-01-31.ndjson': ['{"url":"/orders/8731"}', '{"url":"/orders/87310"}'],
+    'refused-2026-01-31.ndjson': [String.raw`{"view":{"url":"\/orders\/8731"}}`],
+    'status.json': [JSON.stringify({ text: String.raw`{"url":"\/orders\/8731"}` })],
+  };
+  for (const [name, lines] of Object.entries(files)) {
+    writeFileSync(join(dir, name), `${lines.join('\n')}\n`);
+  }
+  const shell = blocksOf(read(`${MANUAL}/privacy.md`)).filter(({ language }) => language === 'sh');
+  const [find = '', , remove = '', others = ''] = shell.map(({ text }) =>
+    text
+      .replace(/^sudo journalctl.*/m, '')
+      .replace('sudo -u viewlog ', '')
+      .replace('/var/lib/viewlog', dir),
+  );
+  const bash = (command: string): string =>
+    execFileSync('bash', ['-c', command], { encoding: 'utf8' });
+  const [views, refused, status] = Object.entries(files).map(([name, [line]]) =>
+    name === 'status.json' ? '1\n' : `${dir}/${name}:${line}`,
+  );
+  expect(bash(find).trimEnd().split('\n').toSorted()).toStrictEqual([refused, views]);
+  expect(bash(others)).toBe(status);
+  bash(remove);
+  bash(remove.replace('/views-', '/refused-'));
+  const left = (name: string): string => readFileSync(join(dir, name), 'utf8');
+  expect(left('views-2026-01-31.ndjson')).toBe('{"url":"/orders/87310"}\n');
+  expect(left('refused-2026-01-31.ndjson')).toBe('');
+});
 
 const parsed = (line: string): unknown => JSON.parse(line);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { faultsIn, plant } from '../simulation/planted.mjs';
 import { hasChromium } from '../support/chromium.ts';
-import { MANUAL, read } from '../support/documents.ts';
+import { blocksOf, MANUAL, read } from '../support/documents.ts';
 import { hasFirefox } from '../support/firefox.ts';
 import { pageOf, type Person, type Result, type Visitor, visitsOf } from '../support/people.ts';
 import { TOOLS } from '../support/runtimes.ts';
@@ -117,7 +117,11 @@ const PRIVACY = (() => {
   const page = read(`${MANUAL}/privacy.md`);
   const [script = ''] = /<script>[^]*?globalPrivacyControl[^]*?<\/script>/.exec(page) ?? [];
   const [hash = ''] = /'sha256-[^']+'/.exec(page) ?? [];
-  return { script, hash };
+  const [button = ''] = blocksOf(page).flatMap(({ text }) =>
+    text.includes('<button') ? text : [],
+  );
+  const [onClick = ''] = blocksOf(page).flatMap(({ text }) => (/'click'/.test(text) ? text : []));
+  return { script, hash, button: `${button}<script>${onClick}</script>` };
 })();
 
 const PEOPLE: Person[] = [
@@ -705,6 +709,19 @@ const PEOPLE: Person[] = [
     steps: openAndHear,
     stored: [],
     saw: "viewlog7 Project 7 isn't activated. If the id is right, ask views@example.com to activate it.",
+  },
+  {
+    did: 'objected with a button',
+    html: withScripts(PRIVACY.button),
+    steps: async (v) => {
+      await v.open('/');
+      await v.counted(1);
+      await v.run(`void document.querySelector('#object').click()`);
+      await v.open('/a');
+      return said(v);
+    },
+    stored: [HOME],
+    saw: 'is off: opt-out',
   },
   {
     did: 'turned the script off',
