@@ -318,7 +318,7 @@ describe('viewlog help', () => {
     expect(findText(word, TEXTS)).toBe(TEXTS[`${topic}.md`]);
   });
 
-  it('finds a page, or a heading, for every synonym', () => {
+  it('finds a page or a heading for every synonym', () => {
     const lines = TEXTS['synonyms.txt']!.trimEnd().split('\n');
     const words = lines.flatMap((line) => line.split(': ')[1]!.split(', '));
     expect(new Set(words).size).toBe(words.length);

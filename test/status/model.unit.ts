@@ -850,7 +850,7 @@ it('the status page shows 200 of many projects, problems first, and finds the ot
   expect(scene.model().projects.map(({ id }) => id)).toHaveLength(10);
 });
 
-it('the status page names the listed id that an unlisted or inactive one is probably a typo of', () => {
+it('the status page names a listed id if an unlisted or inactive id is probably a typo of it', () => {
   const scene = sceneOf();
   scene.list({ id: '1000001', name: 'Aurora' }, { id: '1000201', active: false });
   scene.refuse(3, unlisted('1000011'), MOVED);
