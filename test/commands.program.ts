@@ -257,3 +257,13 @@ it('a collector exits with 73 if another process takes its lock while it stops',
   expect(await viewlog.ended).toMatchObject({ code: 73, stderr });
   holder.close();
 });
+
+it.each([
+  ['status', /^error: Unknown command "status"\. To read about it: \S+ \S+ help status\n$/],
+  ['stop', /^error: Unknown command "stop"\. To read about it: \S+ \S+ help stop\n$/],
+  ['verfy', /^error: Unknown command "verfy"\. Did you mean verify\?\n$/],
+  ['nonsense', /^error: Unknown command "nonsense"\. To list all commands: \S+ \S+ help\n$/],
+])('viewlog %s points to the command or to the help that was meant', async (word, error) => {
+  const { code, stderr } = await run([word]);
+  expect([code, stderr]).toStrictEqual([64, expect.stringMatching(error)]);
+});

@@ -3,9 +3,9 @@ import { EXIT, Fatal } from '../base/exit.ts';
 import { echo, nearest } from '../base/text.ts';
 import { BUILD, licences } from '../base/built.ts';
 import { alignTables, layOut, NO_BREAK } from '../manual/lay-out.ts';
-import { findText, READERS, TOPICS } from '../manual/pages.ts';
+import { findText, isNamed, knownPhrases, READERS } from '../manual/pages.ts';
 import { envName, flagOf, type OptionName, OPTIONS } from '../settings.ts';
-import { nearOrList } from '../installation/commands.ts';
+import { helpCommand, nearOrList } from '../installation/commands.ts';
 import { type Command, defineCommand, tableOf } from './command.ts';
 
 /**
@@ -40,12 +40,19 @@ export const version = defineCommand({
   },
 });
 
-/** @throws {Fatal} exit 64 if there is no such command, with the nearest name. */
+/**
+ * @throws {Fatal} exit 64 if there is no such command, with the nearest name, or else with the help
+ * on the word.
+ */
 export function findCommand(name: string, commands: readonly Command[]): Command {
   const found = commands.find((command) => command.name === name);
   if (found !== undefined) return found;
   const near = nearest(name, namesOf(commands));
-  throw new Fatal(EXIT.usage, `Unknown command "${echo(name)}"${nearOrList(near, 'all commands')}`);
+  const isExplained = near === undefined && /^[\w-]+$/.test(name) && isNamed(name.toLowerCase());
+  const hint = isExplained
+    ? `. To read about it: ${helpCommand(name)}`
+    : nearOrList(near, 'all commands');
+  throw new Fatal(EXIT.usage, `Unknown command "${echo(name)}"${hint}`);
 }
 
 const namesOf = (commands: readonly Command[]): string[] => commands.map(({ name }) => name);
@@ -53,13 +60,12 @@ const namesOf = (commands: readonly Command[]): string[] => commands.map(({ name
 /** Returns the help of a command, or the page or section of the manual that the words lead to. */
 function textOn(words: readonly string[], commands: readonly Command[]): string {
   const name = words.join(' ');
-  const named = (word?: string) => commands.find((command) => command.name === word);
-  const text = named(name) === undefined ? findText(name) : undefined;
-  if (text !== undefined) return layOut(text, columns(), isatty(1));
+  const command = commands.find((known) => known.name === words[0]);
   // The words after a command may be its operands.
-  const command = named(name) ?? named(words[0]);
-  if (command !== undefined) return commandPage(command);
-  const near = nearest(name, [...namesOf(commands), ...TOPICS]);
+  if (command !== undefined && (words.length === 1 || !isNamed(name))) return commandPage(command);
+  const text = findText(name);
+  if (text !== undefined) return layOut(text, columns(), isatty(1));
+  const near = nearest(name, [...namesOf(commands), ...knownPhrases()]);
   const hint = nearOrList(near, 'all commands and pages');
   throw new Fatal(EXIT.usage, `No help for "${echo(name)}"${hint}`);
 }

@@ -276,10 +276,73 @@ describe('viewlog help', () => {
     ['session', 'privacy', '## Do I need consent?'],
     ['unique visitors', 'privacy', '## Do I need consent?'],
     ['exit code', 'reference', '## Exit codes'],
+    ['no space left', 'trouble', '## Disk full'],
+    ['ENOSPC', 'trouble', '## Disk full'],
+    ['EACCES', 'security', '## Permissions'],
+    ['EADDRINUSE', 'trouble', '## Exit 69'],
+    ['bad gateway', 'trouble', '## 502'],
+    ["won't start", 'trouble', '## Ask the doctor'],
+    ['how do I stop it', 'running', '## Restarts'],
+    ['views stopped', 'trouble', '## A site went silent'],
+    ['nothing shows up', 'trouble', '## Nothing arrives'],
+    ['log rotation', 'shipping', '## Rotation and incomplete lines'],
+    ['invalid json', 'trouble', '## 400'],
+    ['double counting', 'trouble', '## A view is stored twice'],
+    ['out of memory', 'guarantees', '## Load'],
+    ['forgot token', 'security', "## The status server's token"],
+    ['uptime kuma', 'status-page', '## Uptime monitors'],
+    ['processor', 'privacy', '## Third parties and processors'],
+    ['data retention', 'running', '## Retention'],
+    ['cookie banner', 'privacy', '## Do I need consent?'],
+    ['delete a visitor', 'privacy', '## Deleting data'],
+    ['lawyer', 'privacy', '## Do I need consent?'],
+    ['no data', 'trouble', '## Nothing arrives'],
+    ['invalid projects file', 'projects-file', '## If the file is invalid'],
+    ['too many requests', 'trouble', '## 429'],
+    ['disk full', 'trouble', '## Disk full'],
+    ['full disk', 'trouble', '## Disk full'],
+    ['my disk is full', 'trouble', '## Disk full'],
+    ['why won’t it start', 'trouble', '## Ask the doctor'],
+    ["service won't start", 'trouble', '## Ask the doctor'],
+    ['service unavailable', 'trouble', '## 503'],
+    ['gateway timeout', 'trouble', '## 502'],
+    ['forbidden', 'trouble', '## 403'],
+    ['origin not allowed', 'trouble', '## 403'],
+    ['method not allowed', 'trouble', '## 405'],
+    ['payload too large', 'trouble', '## 413'],
+    ['content type', 'trouble', '## 415'],
+    ['request timeout', 'trouble', '## 408'],
+    ['unauthorized', 'trouble', "## The status page doesn't open"],
+    ['read-only file system', 'trouble', '## Exit 73'],
+    ['already running', 'trouble', '## Exit 73'],
+    ['what does exit 73 mean', 'trouble', '## Exit 73'],
+    ['listen EADDRINUSE: address already in use 127.0.0.1:8080', 'trouble', '## Exit 69'],
+    ['port 8080 in use', 'trouble', '## Exit 69'],
+    ['vector sends nothing', 'trouble', '## The shipper sends nothing'],
+    ['site stopped sending', 'trouble', '## A site went silent'],
+    ['views counted twice', 'trouble', '## A view is stored twice'],
+    ['cors blocked', 'trouble', '## CORS error'],
+    ['csp error', 'send', '## Content-Security-Policy'],
+    ["old files aren't removed", 'privacy', '## Deleting data'],
+    ['how long is data kept', 'privacy', '## What is stored, and where'],
+    ['how can I add a site', 'projects-file', '## Edit it with commands'],
+    ['how do I change the port', 'running', '## Change options of the unit'],
+    ['how do I move it to another server', 'running', '## Move to another server'],
+    ['can I use cloudflare', 'proxies', '## Other proxies'],
+    ['the server ran out of memory', 'guarantees', '## Load'],
+    ['report per week', 'looking', '## A weekly report by cron'],
+    ['does it set a cookie', 'privacy', '## Do I need consent?'],
   ])('finds "%s" on the page "%s", under "%s"', (word, topic, heading) => {
-    const text = findText(word, TEXTS)!;
+    const text = findText(word.toLowerCase(), TEXTS)!;
     expect(text.split('\n')[0]).toBe(heading);
     expect(text).toContain(`The whole page: \`viewlog help ${topic}\``);
+  });
+
+  it('prints the page of a command unless a heading has the words after it too', async () => {
+    expect((await run(['help', 'verify', 'views-2026-01-31.ndjson'])).stdout).toMatch(
+      /^viewlog verify /,
+    );
+    expect((await run(['help', 'check', 'files'])).stdout).toMatch(/^## Check files\n/);
   });
 
   it('ignores the word "viewlog"', async () => {
@@ -309,13 +372,15 @@ describe('viewlog help', () => {
     ['elasticsearch', 'shipping'],
     ['refused', 'trouble'],
     ['slow', 'speed'],
+    ['is it slow', 'speed'],
+    ['how do I see the views', 'looking'],
     ['start', 'start'],
     ['domain', 'projects-file'],
     ['hostname', 'projects-file'],
     ['performance', 'speed'],
     ['not working', 'trouble'],
   ])('finds "%s" on the page "%s"', (word, topic) => {
-    expect(findText(word, TEXTS)).toBe(TEXTS[`${topic}.md`]);
+    expect(findText(word.toLowerCase(), TEXTS)).toBe(TEXTS[`${topic}.md`]);
   });
 
   it('finds a page or a heading for every synonym', () => {
@@ -323,8 +388,11 @@ describe('viewlog help', () => {
     const words = lines.flatMap((line) => line.split(': ')[1]!.split(', '));
     expect(new Set(words).size).toBe(words.length);
     for (const line of lines) {
-      const known = line.split(':')[0]!;
-      const [heading = ''] = findText(known, TEXTS)!.split('\n');
+      const [known = '', ...phrases] = line.split(/[:,] /);
+      const text = findText(known, TEXTS)!;
+      for (const phrase of phrases)
+        expect([phrase, findText(phrase, TEXTS)]).toEqual([phrase, text]);
+      const [heading = ''] = text.split('\n');
       if (!TOPICS.includes(known)) expect(heading.toLowerCase()).toContain(known);
     }
   });
@@ -338,6 +406,9 @@ describe('viewlog help', () => {
 
   it.each([
     ['truoble', 'Did you mean trouble?'],
+    ['retentoin', 'Did you mean retention?'],
+    ['enosppc', 'Did you mean enospc?'],
+    ['what is it', `To list all commands and pages: ${process.execPath} ${BUNDLE} help`],
     ['(?:', `To list all commands and pages: ${process.execPath} ${BUNDLE} help`],
   ])('refuses the unknown word "%s"', async (word, hint) => {
     const { code, stderr } = await run(['help', word]);
