@@ -63,7 +63,7 @@ test('after a start with several projects, no command creates a deleted projects
   execFileSync('sh', ['-c', command], { cwd: '/' });
   expect(fs.readFileSync(path, 'utf8')).toBe('{"projects": []}\n');
   const { code, stdout } = await run(['activate', '1000001'], { data });
-  expect([code, stdout]).toEqual([0, expect.stringContaining('Project 1000001 added to ')]);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('Added project 1000001 to ')]);
 });
 
 test('after a first start without a projects file, its command creates the file', async () => {

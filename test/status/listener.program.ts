@@ -58,6 +58,10 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on %s', (r
       'viewlog_views_accepted_total{project="1000001"}': 50,
       'viewlog_views_accepted_total{project="1000002"}': 0,
       'viewlog_views_accepted_total{project="1000004"}': 2,
+      'viewlog_project_refused_total{project="1000001"}': 50,
+      'viewlog_project_refused_total{project="1000002"}': 50,
+      'viewlog_project_refused_total{project="1000004"}': 2,
+      viewlog_directory_ok: 1,
       'viewlog_views_refused_total{code="project-not-activated"}': 100,
       'viewlog_views_refused_total{code="invalid-view"}': 50,
       'viewlog_views_refused_total{code="rate-limited"}': 2,
@@ -70,7 +74,9 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on %s', (r
     expect(lines).toHaveLength(52);
     expect(metrics['viewlog_written_bytes_total']).toBe(lines.join('\n').length + 1);
     // None of the 50 made-up ids has become a label.
-    const projects = Object.keys(metrics).filter((series) => series.includes('{project='));
+    const projects = Object.keys(metrics).filter((series) =>
+      series.includes('accepted_total{project='),
+    );
     expect(projects).toHaveLength(PROJECTS.projects.length);
     if (!isHere(PROMTOOL)) return;
     const input = await (await fetch(`${viewlog.statusUrl}/metrics`)).text();

@@ -31,16 +31,15 @@ describe.skipIf(!isHere('/usr/bin/promtool'))('Prometheus', () => {
     writeFileSync(join(data, 'token'), 'a-token-of-32-characters-or-more');
     const text = await exampleOf('prometheus', args, { data });
     const config = fileOf('prometheus.yml', text);
-    // The alerts go to a file beside the configuration, which names that file in a comment.
-    const [, rules = '', name = ''] = /^# (rule_files: \[(.*)\])$/m.exec(text) ?? [];
-    writeFileSync(config, `${text}\n${rules}\n`);
+    // The alerts go to a file beside the configuration.
+    const [, name = ''] = /^rule_files: \[(.*)\]$/m.exec(text) ?? [];
     writeFileSync(join(dirname(config), name), await exampleOf('alerts'));
     expect(promtool('check', 'config', config)).toContain('SUCCESS: 1 rule files found');
   });
 
   it('accepts the alerts for a stream', async () => {
     const rules = fileOf('rules.yml', await exampleOf('alerts', ['--store', 'nats://host']));
-    expect(promtool('check', 'rules', rules)).toContain('SUCCESS: 7 rules found');
+    expect(promtool('check', 'rules', rules)).toContain('SUCCESS: 8 rules found');
   });
 
   it('accepts the alerts and fires each only for its problem', async () => {

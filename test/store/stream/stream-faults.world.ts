@@ -172,7 +172,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     await manager.streams.update('VIEWS', { subjects: ['other.>'] });
     await until(async () => (await readiness(viewlog)).code === 503);
     expect((await refusal(viewlog)).detail).toContain("the stream isn't set up for views");
-    expect((await readiness(viewlog)).reasons.join()).toContain('add views.>');
+    expect((await readiness(viewlog)).reasons.join()).toContain('add "views.>"');
     await manager.streams.delete('VIEWS');
     await until(async () =>
       (await readiness(viewlog)).reasons.join().includes('start viewlog again'),
