@@ -88,7 +88,7 @@ const SERVE = {
   durability: option(
     'WHEN',
     durability,
-    'acknowledge after the sync (disk) or after the write (os)',
+    'when to acknowledge: disk: after the sync, os: after the write',
     'disk',
   ),
   'max-view': option('SIZE', viewSize, 'largest view, as sent and as stored', '16KiB'),

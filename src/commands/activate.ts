@@ -51,7 +51,9 @@ export const activate = defineCommand({
       );
     }
     if (before !== undefined && before.active !== false && !before.origins && after.origins) {
-      log.warn(`Project ${id} accepted views from every site; now only the listed ones`);
+      log.warn(
+        `Project ${id} accepted views from every site; it now accepts them only from the listed ones`,
+      );
     }
     const path = printable(absolute(projects), Infinity);
     const grant = reader && (await commands.grantToRead(reader, absolute(projects)));

@@ -23,6 +23,7 @@ export const archive = defineCommand({
   options: ARCHIVE_OPTIONS,
   isService: true,
   optionHelp: {
+    data: 'directory of the view files',
     'nats-stream': 'the stream to archive',
     'min-free': 'wait below this much free disk space',
   },

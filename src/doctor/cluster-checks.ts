@@ -140,7 +140,7 @@ const RENAME =
   "NATS can't change this setting. Name a new stream with --nats-stream; viewlog creates it.";
 
 const edit = (name: string, change = 'Change this setting'): string =>
-  `${change} with nats stream edit ${name} or name another stream with --nats-stream.`;
+  `Name another stream with --nats-stream, or ${change.toLowerCase()}:\n  nats stream edit ${name}`;
 
 export const checkSettings = reached(({ name, stream, needs }) => {
   const tooSmall = inspect.limitFault(stream?.config ?? { name }, needs);

@@ -204,8 +204,13 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
     const isThere = isArchive(facts) || (facts.reply && isFromViewlog(facts.reply));
     if (!isThere || !isExamined(facts)) return [];
     const unknown = "so the doctor can't tell whether views are accepted.";
-    if (another) return [warning(`Another viewlog answers at ${address}, ${unknown}`)];
-    if (address === '') return [warning(`--status is off, ${unknown}`)];
+    if (another) {
+      const fix = 'Choose another --status for one of them.';
+      return [warning(`Another viewlog answers at ${address}, ${unknown}`, fix)];
+    }
+    if (address === '') {
+      return [warning(`--status is off, ${unknown}`, 'To see it, start viewlog with --status.')];
+    }
     const fix = "Pass the collector's --status address, which is in its log.";
     return [warning(`Nothing answers at ${address}, ${unknown}`, fix)];
   }

@@ -192,7 +192,7 @@ function hiddenFromShippers({ directory, files, account }: Inside, of: Installat
     { ...of, owners: { data: ownerIn(first) } },
     hidden.map(({ name }) => name),
   );
-  return [warning(what, 'Let the group read them:', fix)];
+  return [warning(what, `Let the group read ${them}:`, fix)];
 }
 
 const LOCK_HERE = 'and the lock keeps out only collectors on this machine.';
@@ -289,5 +289,11 @@ export function checkClock({ nowMs, disk, of, isSynchronised }: Facts): readonly
   const what = `${now}, but "${of.data}/${fileNameOf('views', newest)}" has a later day.`;
   if (isSynchronised) return [ok(`${what} The clock was wrong and is synchronised now.`)];
   const sync = commands.asRoot('timedatectl set-ntp true', of.hasSudo);
-  return [warning(`${what} The clock is or was wrong.`, 'Synchronise the clock:', sync)];
+  return [
+    warning(
+      `${what} The clock is wrong, or was when viewlog wrote that file.`,
+      'Synchronise the clock:',
+      sync,
+    ),
+  ];
 }

@@ -35,7 +35,7 @@ import {
 
 export type Options = Readonly<Record<string, string | number | undefined>>;
 
-/** Returns the command as that account. Root and people run it unchanged. */
+/** Returns the command as that account; unchanged if the owner is root or a person. */
 export function asOwner(
   { hasSudo }: Pick<Installation, 'hasSudo'>,
   owner: Owner | undefined,

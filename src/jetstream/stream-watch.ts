@@ -53,7 +53,7 @@ export class StreamWatch {
     return refusalReason(this.#health);
   }
 
-  /** The same for clients. */
+  /** Why views are refused now, without names of streams or subjects: for clients. */
   get unavailable(): string | undefined {
     return publicReason(this.#health);
   }

@@ -119,11 +119,11 @@ const sectionsOf = (topic: string, markdown: string): Section[] =>
     page: `${topic} ${/^# (.*)/.exec(markdown)![1]!}`,
   }));
 
-/** A section about a word has the word in its heading, or the word is the heading. */
+/** Points for each occurrence in a heading. */
 const HEADING_SCORE = 100;
-/** A section of a page about the word. */
+/** Points for each occurrence in the page's topic or title. */
 const PAGE_SCORE = 30;
-/** A section that has all words. */
+/** Points for a section that has all words. */
 const ALL_SCORE = 1e6;
 
 /** Returns the section that has a phrase in its heading. */

@@ -390,8 +390,8 @@ function fateSteps(
   const names = days.map((day) => fileNameOf('refused', day));
   const command = obstructed === undefined ? commands.replay(of, project, names) : undefined;
   if (stored > 0 && isGone) {
-    const file = 'in a file that is no longer in the data directory';
-    steps.push({ text: `${these(stored)} stored ${file}.` });
+    const file = 'in a file that has since been removed from the data directory';
+    steps.push({ text: `${plural(stored, `refused ${noun}`)} ${were(stored)} stored ${file}.` });
   } else if (stored > 0) {
     steps.push({ text: `${still} ${obstructed ?? again}`, command });
   }
@@ -465,7 +465,8 @@ export function faultWords({ field, message, received }: Omit<Issue, 'expected'>
 
 const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   activate:
-    "Remove the script from this project's pages or activate the project if the site is yours:",
+    'If this site should be counted, activate the project. Otherwise, remove the script from its ' +
+    'pages. To activate the project:',
   'add-origin': "If this origin is one of the project's sites, add it:",
   'raise-limit': 'Unless this is a flood, raise the limit to twice that rate:',
   'raise-max-view': 'Send smaller views or start viewlog with --max-view',

@@ -55,10 +55,12 @@ export function problemWords(
   const ofFixed = one.reasons.filter(isFixed).reduce((sum, { lastHour }) => sum + lastHour, 0);
   const fixed = Math.min(gone, ofFixed);
   const causes = [
-    ...(fixed > 0 ? [`${formatCount(fixed)} of them for causes that are now fixed`] : []),
-    ...(gone > fixed ? [`${formatCount(gone - fixed)} of them during the outage`] : []),
+    ...(fixed > 0 ? [`${formatCount(fixed)} for causes that are now fixed`] : []),
+    ...(gone > fixed ? [`${formatCount(gone - fixed)} during the outage`] : []),
   ];
-  return [`${many} ${what}`, ...causes].join(', ');
+  return causes.length === 0
+    ? `${many} ${what}`
+    : `${many} ${what}, including ${causes.join(' and ')}`;
 }
 
 /** Includes views that were refused for causes that are fixed, or of the store. */

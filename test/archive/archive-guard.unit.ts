@@ -41,7 +41,7 @@ async function restore(stream: SimulatedStream, dir: string, stop = new AbortCon
 }
 
 describe('an archive of a stream that lacks messages', () => {
-  it('archives in its next run what a deposed leader lacked, and logs an error', async () => {
+  it('logs an error when a deposed leader lacks messages, and archives them in its next run', async () => {
     const { stream, dir } = scene();
     hide(stream, 11, 20);
     hide(stream, 31, 31);

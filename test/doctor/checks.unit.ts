@@ -545,7 +545,7 @@ const FINDINGS: Findings = {
     shown(sceneOf({}, 2, 'origin-not-allowed')),
   ],
   'only some causes of refusals are fixed': [
-    'warning refusals: Aurora: 11 of 111 views in the last hour were refused, 9 of them for causes that are now fixed',
+    'warning refusals: Aurora: 11 of 111 views in the last hour were refused, including 9 for causes that are now fixed',
     shown(fixedBesideOpen()),
   ],
   'a proxy cuts off bodies': [
@@ -579,7 +579,7 @@ const FINDINGS: Findings = {
     inside({ writing: [51, 51, 200] }),
   ],
   'a view file has a later day than the clock': [
-    'warning clock: The time is 2026-11-20T00:00:00Z, but "/data/views-2026-11-21.ndjson" has a later day. The clock is or was wrong. Synchronise the clock: sudo timedatectl set-ntp true',
+    'warning clock: The time is 2026-11-20T00:00:00Z, but "/data/views-2026-11-21.ndjson" has a later day. The clock is wrong, or was when viewlog wrote that file. Synchronise the clock: sudo timedatectl set-ntp true',
     { nowMs: Date.UTC(2026, 10, 20) },
   ],
   'the data directory is in memory': [
@@ -737,11 +737,11 @@ const CLUSTER_FINDINGS: Findings = {
     stream({ retention: 'workqueue' }),
   ],
   'the stream acknowledges nothing': [
-    "error stream: Stream VIEWS can't store views: it acknowledges nothing (no_ack). Change this setting with nats stream edit VIEWS or name another stream with --nats-stream.",
+    "error stream: Stream VIEWS can't store views: it acknowledges nothing (no_ack). Name another stream with --nats-stream, or change this setting: nats stream edit VIEWS",
     stream({ no_ack: true }),
   ],
   'the stream is full': [
-    'error stream: Views are refused, because the stream is full. Raise its limits with nats stream edit VIEWS or name another stream with --nats-stream.',
+    'error stream: Views are refused, because the stream is full. Name another stream with --nats-stream, or raise its limits: nats stream edit VIEWS',
     stream({ max_bytes: 17_000 }),
   ],
   'the stream has no leader': [
@@ -763,7 +763,7 @@ const CLUSTER_FINDINGS: Findings = {
     cluster({ stream: undefined, needs: { ...REACHED.needs, payloadMax: 16_384 } }),
   ],
   'the stream drops old views at a limit': [
-    'warning stream settings: Stream VIEWS drops its oldest views at a limit (max_bytes). Change this setting with nats stream edit VIEWS or name another stream with --nats-stream.',
+    'warning stream settings: Stream VIEWS drops its oldest views at a limit (max_bytes). Name another stream with --nats-stream, or change this setting: nats stream edit VIEWS',
     stream({
       discard: 'old',
       max_bytes: MiB,

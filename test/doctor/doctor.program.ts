@@ -253,7 +253,7 @@ describe('the doctor with --url', () => {
     );
   });
 
-  it("sends a view that the status page doesn't count if it is refused", async () => {
+  it("sends a view whose refusal the status page doesn't count", async () => {
     const projects = [{ id: '1000001', active: false }];
     const viewlog = await startWatched({ data: installation({ projects }) });
     const probe = ['--url', viewlog.url, '--project'];

@@ -186,7 +186,7 @@ const endsWell = ({ code, stderr }: { code: number | null; stderr: string }): bo
 
 type Watched = Awaited<ReturnType<Scene['start']>>;
 
-/** Stops the collector, whose end is a row. */
+/** Stops the collector and records as a row whether it ended well. */
 async function endRow(scene: Scene, viewlog: Watched, connections: string): Promise<void> {
   const holds = endsWell(await viewlog.signal('SIGTERM'));
   scene.row(`${connections}: viewlog exits with 0 and logs no error`, holds);

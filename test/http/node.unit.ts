@@ -126,7 +126,7 @@ it('the server frees the memory of a body whose client leaves before its end', a
   expect(read).toStrictEqual(['incomplete', 4]);
 });
 
-it('the server gives half a head less time than a connection that is silent, is idle or sends empty lines', async () => {
+it('the server closes a connection with half a head sooner than one that is silent, idle or sends empty lines', async () => {
   const limits = { headTimeoutMs: 500, idleTimeoutMs: 3_000 };
   const { port } = await listen(nothing, { limits });
   const closed: string[] = [];

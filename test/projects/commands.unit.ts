@@ -128,7 +128,7 @@ test.each([
   [
     'warns that a first origin shuts out the other sites',
     '1 --origin https://b.com',
-    /^Project 1 accepted .* every site; now only the listed ones$/,
+    /^Project 1 accepted .* every site; it now accepts them only from the listed ones$/,
   ],
   ["doesn't warn about a first origin of an inactive project", '2 --origin https://b.com', /^$/],
   [

@@ -65,7 +65,7 @@ export class Syscalls {
   isFailing = false;
   /** The file of the last write or sync that failed permanently. */
   failedName = '';
-  /** Errors that the process got, except EINTR and EAGAIN. */
+  /** Errors returned to the process, except EINTR and EAGAIN. */
   errors = 0;
   /** The number of operations after which the process is killed. */
   operationsLeft = Infinity;

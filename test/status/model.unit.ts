@@ -182,7 +182,7 @@ Requests without a project: 134 of 188 requests in the last hour failed before v
 
   it.each([
     ['an unknown number of bytes', undefined, ''],
-    ['no byte', 0, ' (0 bytes)'],
+    ['0 bytes', 0, ' (0 bytes)'],
     ['1,234 bytes', 1_234, ' (1,234 bytes)'],
   ])('a body ends early, after %s', (_, bytes, size) => {
     const scene = sceneOf();
@@ -213,18 +213,18 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
     scene.refuse(2, moved, MOVED);
     scene.accept(11);
     expect(scene.text()).toMatch(
-      /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views in the last hour were refused, 32 of them for causes that are now fixed\. The refusals began on/,
+      /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views in the last hour were refused, including 32 for causes that are now fixed\. The refusals began on/,
     );
     scene.around = { store: { unavailable: 'x' } };
     const during =
-      'Aurora: 34 of 45 views in the last hour were refused, 32 of them during the outage.';
+      'Aurora: 34 of 45 views in the last hour were refused, including 32 during the outage.';
     expect(scene.text()).toContain(during);
     // The origin is added, but the store still refuses views.
     scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
     scene.accept();
     scene.refuse(9, { code: 'invalid-view', project: '1' });
     expect(scene.text()).toContain(
-      '43 of 55 views in the last hour were refused, 2 of them for causes that are now fixed, 32 of them during the outage.',
+      '43 of 55 views in the last hour were refused, including 2 for causes that are now fixed and 32 during the outage.',
     );
   });
 
@@ -396,7 +396,7 @@ Aurora: its only view in the last hour was refused. The refusals began on ${at('
   1 refused view is stored. A replay wouldn't help: views without an Origin header would be refused again.
 Project 3 (inactive, but still sending): all 99 views in the last hour were refused. The refusals began on ${at('14:00')}.
   99 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: project not activated.
-  Remove the script from this project's pages or activate the project if the site is yours:
+  If this site should be counted, activate the project. Otherwise, remove the script from its pages. To activate the project:
     ${VIEWLOG} activate 3 ${FILES}
   99 refused views are stored. After the fix, send them again:`);
     expect(scene.text()).toContain('Send smaller views or start viewlog with --max-view 64KiB.');
@@ -483,7 +483,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   expect(scene.whole()).toContain(`Unlisted ids that send views:
 77
   9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: project not activated.
-  Remove the script from this project's pages or activate the project if the site is yours:
+  If this site should be counted, activate the project. Otherwise, remove the script from its pages. To activate the project:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example${again}1000010
 `);
   // No command allows an odd Origin.
@@ -633,7 +633,7 @@ describe('the status page says what happened to refused views', () => {
     expect(text).toContain(expected);
   });
 
-  it('in a file that viewlog may not read', () => {
+  it("in a file that viewlog isn't allowed to read", () => {
     const path = `/data/refused-${DAY}.ndjson`;
     const owner = { uid: 0, gid: 0, name: 'root' };
     const scene = sceneOf({
@@ -668,7 +668,7 @@ describe('the status page says what happened to refused views', () => {
     const scene = sceneOf();
     scene.refuse(9, moved, MOVED);
     expect(scene.text()).toMatch(
-      /\n {2}9 refused views are stored in a file that is no longer in the data directory\.$/,
+      /\n {2}9 refused views were stored in a file that has since been removed from the data directory\.$/,
     );
   });
 
@@ -858,8 +858,8 @@ it('the status page names a listed id if an unlisted or inactive id is probably 
   scene.refuse(3, unlisted('1000002'), MOVED);
   const typo = (id: string) =>
     `${id} is one typo away from 1000001 (Aurora). If it is a typo, correct it in the pages; these views can't be sent again under another id.`;
-  expect(scene.whole()).toContain(`  ${typo('1000011')}\n  Remove the script`);
-  expect(scene.text()).toContain(`  ${typo('1000201')}\n  Remove the script`);
+  expect(scene.whole()).toContain(`  ${typo('1000011')}\n  If this site should`);
+  expect(scene.text()).toContain(`  ${typo('1000201')}\n  If this site should`);
   expect(scene.whole()).not.toContain('1000002 is one typo');
 });
 

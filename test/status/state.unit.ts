@@ -43,7 +43,7 @@ it.each<[string, ProjectState, Partial<typeof QUIET>]>([
 const state = (scene: Scene): ProjectState => scene.judged()[0]!.state;
 
 describe('refusals', () => {
-  it('a refusal of an invalid view is fixed after over five times the views that came between two refusals', () => {
+  it('an invalid view counts as fixed after over five times as many accepted views as came between refusals', () => {
     const scene = new Scene([{ id: '1' }]);
     const refuse = (): void => scene.refuse(1, { code: 'invalid-view', project: '1' });
     for (let i = 0; i < 20; i++) {

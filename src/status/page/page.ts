@@ -5,7 +5,7 @@ import { Idiomorph } from 'idiomorph';
 const INTERVAL_MS = 2_000;
 const TIMEOUT_MS = 10_000;
 
-/** XMLHttpRequest parses the page without making markup of a string, which the policy forbids. */
+/** Uses XMLHttpRequest, which returns a parsed document: the policy forbids parsing strings as HTML. */
 function refresh(): void {
   if (document.hidden) return;
   const { href } = location;
