@@ -209,7 +209,9 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
       return [warning(`Another viewlog answers at ${address}, ${unknown}`, fix)];
     }
     if (address === '') {
-      return [warning(`--status is off, ${unknown}`, 'To see it, start viewlog with --status.')];
+      return [
+        warning(`--status is off, ${unknown}`, 'To check that, start viewlog with --status.'),
+      ];
     }
     const fix = "Pass the collector's --status address, which is in its log.";
     return [warning(`Nothing answers at ${address}, ${unknown}`, fix)];

@@ -108,7 +108,7 @@ describe('the doctor beside a running collector', () => {
     const { outcome } = await doctor(viewlog.data, ['--host=127.0.0.1', `--port=${viewlog.port}`]);
     expect(outcome('collector')).toMatch(/^0 ok collector: /);
     expect(outcome('health')).toBe(
-      "0 warning health: --status is off, so the doctor can't tell whether views are accepted.",
+      "0 warning health: --status is off, so the doctor can't tell whether views are accepted. To check that, start viewlog with --status.",
     );
   });
 

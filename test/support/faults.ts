@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -86,6 +86,8 @@ const fillAndEnd =
 async function remountReadOnly(runtime: Runtime): Promise<void> {
   const trial = Trial.onSmallDisk(runtime);
   const viewlog = await trial.start();
+  // viewlog stores its start after it listens, and no file may be open for writing.
+  await until(() => existsSync(join(trial.data, 'last-start.json')));
   remount(trial.data, 'ro');
   expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(503);
   await viewlog.says(/^error: Can't open .*; mount the file system read-write/m);
