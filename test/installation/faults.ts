@@ -124,7 +124,7 @@ const activated = (id: string, isListed: boolean) => async (place: Place) => {
   await place.starts();
   for (let i = 0; i < 3; i++) expect(await place.send({ p: id })).toBe(403);
   const said = await place.pageThatSays(/project not activated|Unlisted ids that send views:/);
-  const command = commandBelow(said, /activate the project if the site is yours/);
+  const command = commandBelow(said, /To activate the project/);
   await edits(place, command);
   await accepted(place, { p: id });
   if (isListed) await isFixed(place);
