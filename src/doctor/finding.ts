@@ -9,7 +9,7 @@ export interface Verdict {
   readonly state: State;
   /** The fact that was found, and why it matters, in sentences. */
   readonly what: string;
-  /** What to do, in sentences. A command is on an indented line of its own, ready to copy. */
+  /** The instructions, in sentences. A command is on an indented line of its own, ready to copy. */
   readonly fix?: string | undefined;
   /** True: the fix starts viewlog, which other faults can prevent. */
   readonly isStart?: boolean;

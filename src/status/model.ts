@@ -236,8 +236,9 @@ const COMPARED_MAX = 1_000;
 
 function meantBy({ id, reasons }: Omit<Judged, 'activity'>, { projects }: ModelInput) {
   const isSending = reasons.some(({ sample }) => sample.code === 'project-not-activated');
-  const active = isSending ? projects.all().filter((one) => one.active) : [];
-  if (active.length > COMPARED_MAX) return undefined;
+  const all = isSending ? projects.all() : [];
+  if (all.length > COMPARED_MAX) return undefined;
+  const active = all.filter((one) => one.active);
   const meant = typoOf(id, active);
   return meant && { id: meant.id, name: meant.name };
 }
