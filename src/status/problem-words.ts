@@ -136,7 +136,7 @@ export function directoryNotice(
   const title =
     `The data directory belongs to ${owner}, with mode ${modeText(mode)}. viewlog ${runs} as ${account.name}, ` +
     "which can't create files there. viewlog can't begin the next day's file or start again.";
-  const text = 'The account that runs viewlog must own the directory and have write permission';
+  const text = 'Make this account the owner of the directory, with write permission';
   const command = commands.giveBack(of, account);
   const step = isGivenAway ? { text: `${text}:`, command } : { text: `${text}.` };
   return { colour: 'amber', title, steps: [step] };
@@ -305,12 +305,22 @@ function reasonSteps(
     { text: isRecovering ? `${what} ${calm}` : what },
     ...arrivedSteps(sample),
     ...(meant && sample.code === 'project-not-activated' ? [typoStep(id, meant)] : []),
-    fixOf(reason, of),
-    ...(reason.fixedMs !== undefined
-      ? []
-      : reason.others.flatMap((one) => otherSteps(one, reason, of))),
+    ...faultSteps(reason, of),
     ...fateSteps(reason, nounOf(kind), of),
   ];
+}
+
+/** Returns the fix of the latest fault, then each other fault with its fix. */
+function faultSteps(reason: JudgedReason, of: Installation): Step[] {
+  const others = reason.fixedMs === undefined ? reason.others : [];
+  const steps = [fixOf(reason, of)];
+  for (const sample of others) {
+    const fix = fixOf({ ...reason, sample }, of);
+    // A fix of several faults follows the last of them.
+    if (stepText(fix) === stepText(steps.at(-1)!)) steps.pop();
+    steps.push({ text: `Another fault, most recently ${latestWords(sample)}` }, fix);
+  }
+  return steps;
 }
 
 /** `on 2026-11-22 14:00 UTC from https://a.example: mb must be an integer (received "12").` */
@@ -319,12 +329,6 @@ function latestWords(sample: Sample): string {
   const from = origin === undefined ? 'without an Origin header' : `from ${printable(origin)}`;
   return `on ${at(atMs)} ${from}: ${whyOf(sample)}.`;
 }
-
-/** Returns another fault of a project's pages and its fix. */
-const otherSteps = (sample: Sample, reason: JudgedReason, of: Installation): Step[] => [
-  { text: `Another fault, most recently ${latestWords(sample)}` },
-  fixOf({ ...reason, sample }, of),
-];
 
 function typoStep(id: string, { id: listed, name }: NonNullable<ProjectRow['meant']>): Step {
   const meant = name === undefined ? listed : `${listed} (${named(name)})`;
@@ -374,28 +378,27 @@ function fateSteps(
   const isFixed = fixedMs !== undefined || remedy.kind === 'fixed';
   const them = stored === 1 ? 'it' : 'them';
   const again = `${isFixed ? 'To' : 'After the fix,'} send ${them} again:`;
-  const these = (count: number, not = ''): string =>
-    `${plural(count, `refused ${noun}`)} ${count === 1 ? 'is' : 'are'}${not}`;
+  const these = (count: number): string => plural(count, `refused ${noun}`);
   // A directory that viewlog can't enter may still have the file, and a record of a replay.
   const isClosed = fate.obstacle === 'directory';
   const still = isClosed
-    ? `${plural(stored, `refused ${noun}`)} ${were(stored)} stored.`
-    : `${these(stored)} stored${resent > 0 ? ', but not sent again yet' : ''}.`;
+    ? `${these(stored)} ${were(stored)} stored.`
+    : `${these(stored)} ${stored === 1 ? 'is' : 'are'} stored${resent > 0 ? ', but not sent again yet' : ''}.`;
   const isGone = of.data !== undefined && days.length === 0 && !isClosed;
   const steps: Step[] =
     resent > 0
-      ? [{ text: `${plural(resent, `refused ${noun}`)} ${were(resent)} sent again.` }]
+      ? [{ text: `${these(resent)} ${were(resent)} sent again.` }]
       : [];
   const obstructed = obstructionOf(remedy, fate, of);
   const names = days.map((day) => fileNameOf('refused', day));
   const command = obstructed === undefined ? commands.replay(of, project, names) : undefined;
   if (stored > 0 && isGone) {
     const file = 'in a file that has since been removed from the data directory';
-    steps.push({ text: `${plural(stored, `refused ${noun}`)} ${were(stored)} stored ${file}.` });
+    steps.push({ text: `${these(stored)} ${were(stored)} stored ${file}.` });
   } else if (stored > 0) {
     steps.push({ text: `${still} ${obstructed ?? again}`, command });
   }
-  if (lost > 0) steps.push({ text: `${these(lost, "n't")} stored: ${whyLost(code, fate)}` });
+  if (lost > 0) steps.push({ text: `${these(lost)} ${were(lost)}n't stored: ${whyLost(code, fate)}` });
   return steps;
 }
 
@@ -563,7 +566,7 @@ function pageStep({ sample, fate }: Pick<Refused, 'sample' | 'fate'>, of: Instal
   const isWhole = !/^$|…$/.test(body) && printable(body, Infinity) === body;
   const isReadable = fate !== undefined && fate.obstacle === undefined;
   if (code !== 'invalid-view' || !isWhole || !isReadable) return { text: correct };
-  return { text: `${correct} To explain the latest view:`, command: commands.explain(of, body) };
+  return { text: `${correct} To see why the latest view was refused:`, command: commands.explain(of, body) };
 }
 
 const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.com'] };

@@ -622,7 +622,7 @@ const FINDINGS: Findings = {
     inside({ directory: { ...ROOTS, mode: 0o40750 } }),
   ],
   'root took the data directory of the running viewlog': [
-    "error user: The data directory belongs to root, with mode 0750. viewlog runs as #4711, which can't create files there. viewlog can't begin the next day's file or start again. The account that runs viewlog must own the directory and have write permission: sudo chown -R 4711:4712 /data",
+    "error user: The data directory belongs to root, with mode 0750. viewlog runs as #4711, which can't create files there. viewlog can't begin the next day's file or start again. Make this account the owner of the directory, with write permission: sudo chown -R 4711:4712 /data",
     givenAway('running'),
   ],
   'root took the data directory after the last run': [

@@ -517,7 +517,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.send();
       for (let i = 0; i < 2; i++) expect(await place.send({ p: 1 })).toBe(422);
       const said = await place.pageThatSays(/p must be a string/);
-      const { code, text } = await paste(place, commandBelow(said, /To explain the latest view:/));
+      const { code, text } = await paste(place, commandBelow(said, /To see why the latest view was refused:/));
       expect([code, text]).toStrictEqual([65, expect.stringMatching(/422 invalid-view[^]*p must/)]);
     },
   },

@@ -164,7 +164,7 @@ Requests without a project: 134 of 188 requests in the last hour failed before v
   134 requests failed in the last 24 hours, most recently on ${at('14:03')} from ${MOVED}: body cut off.
   The latest body ended after 2,014 bytes. If there is a proxy, allow bodies of 80 KiB there (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body) that take up to 10 s. To test the proxy, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
-  134 refused requests aren't stored: viewlog stores only whole JSON objects.`);
+  134 refused requests weren't stored: viewlog stores only whole JSON objects.`);
     scene.nowMs += 5_000;
     scene.accept(3, '1', 1000);
     expect(scene.text()).toContain(
@@ -203,7 +203,7 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
   9 requests failed in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: not found (There is nothing at /views).
   Have the pages send to /view. If they already do, a proxy changes the path. To see how to configure it:
     ${VIEWLOG} help proxies
-  9 refused requests aren't stored: viewlog stores only views sent to /view.`);
+  9 refused requests weren't stored: viewlog stores only views sent to /view.`);
     expect(scene.whole()).toContain('\nRefused: 9 ');
   });
 
@@ -237,7 +237,6 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
     scene.refuse(9, { code: 'method-not-allowed' });
     expect(scene.text())
       .toContain(`  5 requests failed in the last 24 hours, most recently on ${at('14:00')} from https://b.example: unsupported media type (The body was sent as "text/plain").
-  Send views as application/json; with sendBeacon, as a Blob of that type.
   Another fault, most recently on ${at('14:00')} from ${MOVED}: unsupported media type (The body was sent as "text/plain").
   Send views as application/json; with sendBeacon, as a Blob of that type.
 `);
@@ -291,7 +290,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
       "The data directory belongs to root, with mode 0750. viewlog runs as #4711, which can't create files there. viewlog can't begin the next day's file or start again.";
     expect(scene.text().split('\n').slice(1, 4)).toStrictEqual([
       title,
-      '  The account that runs viewlog must own the directory and have write permission:',
+      '  Make this account the owner of the directory, with write permission:',
       '    sudo chown -R 4711:4712 /data',
     ]);
     expect(scene.whole()).not.toContain('projects file');
@@ -335,7 +334,7 @@ Project 1: 130 of 150 views in the last hour were refused. The refusals began on
   130 views were refused in the last 24 hours, most recently on ${at('14:00')} without an Origin header: rate limited.
   ${limit}, and 150 were sent in the busiest full minute. Unless this is a flood, raise the limit to twice that rate:
     ${VIEWLOG} activate 1 ${FILES} --max-views-per-minute 300
-  130 refused views aren't stored: viewlog stores no views over a project's limit.`);
+  130 refused views weren't stored: viewlog stores no views over a project's limit.`);
     scene.list({ id: '1', maxViewsPerMinute: 300 }, { id: '2' });
     scene.accept();
     expect(scene.text()).toContain(
@@ -354,7 +353,7 @@ Project 1: 130 of 150 views in the last hour were refused. The refusals began on
     expect(scene.text()).toBe(`Aurora: all refused (invalid view)
 Aurora: both views in the last hour were refused. The refusals began on ${at('14:00')}.
   2 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
-  Correct the page that sends such views. To explain the latest view:
+  Correct the page that sends such views. To see why the latest view was refused:
     printf %s '${text}' | ${VIEWLOG} explain ${FILES}
   2 refused views are stored. A replay wouldn't help: first correct the page.`);
     const other = [
@@ -363,10 +362,10 @@ Aurora: both views in the last hour were refused. The refusals began on ${at('14
     const from = '{"url":"/shop"}';
     scene.refuse(1, { code: 'invalid-view', project: '1', issues: other }, undefined, from);
     expect(scene.text()).toContain(`: hc is required (received nothing).
-  Correct the page "/shop". To explain the latest view:
+  Correct the page "/shop". To see why the latest view was refused:
     printf %s '${from}' | ${VIEWLOG} explain ${FILES}
   Another fault, most recently on ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
-  Correct the page that sends such views. To explain the latest view:
+  Correct the page that sends such views. To see why the latest view was refused:
     printf %s '${text}' | ${VIEWLOG} explain ${FILES}
   3 refused views are stored.`);
     scene.around = {
@@ -617,17 +616,17 @@ describe('the status page says what happened to refused views', () => {
     [
       "over the project's limit",
       afterNine(limit),
-      "\n  9 refused views aren't stored: viewlog stores no views over a project's limit.",
+      "\n  9 refused views weren't stored: viewlog stores no views over a project's limit.",
     ],
     [
       'beyond --max-refused',
       afterNine(origin, 2),
-      `\n    ${REPLAY}\n  2 refused views aren't stored: --max-refused was reached.`,
+      `\n    ${REPLAY}\n  2 refused views weren't stored: --max-refused was reached.`,
     ],
     [
       'while little space was free',
       afterNine(origin, 9, 'little-space'),
-      "\n  9 refused views aren't stored: free disk space was below twice --min-free.",
+      "\n  9 refused views weren't stored: free disk space was below twice --min-free.",
     ],
   ])('%s', (_, text, expected) => {
     expect(text).toContain(expected);
@@ -707,7 +706,7 @@ it('the status page says what happened to views of a fixed cause while another o
 Aurora: fixed since ${at('14:00')} (origin not allowed). Still refused (rate limited): 1 in the last hour.
   1 view was refused in the last 24 hours, most recently on ${at('14:00')} without an Origin header: rate limited.
   Its limit is 10 views per minute. After a full minute, the status page suggests a limit.
-  1 refused view isn't stored: viewlog stores no views over a project's limit.
+  1 refused view wasn't stored: viewlog stores no views over a project's limit.
   5 views were refused in the last 24 hours, most recently on ${at('14:00')} from ${MOVED}: origin not allowed.
   Views have been accepted again since ${at('14:00')}.
   5 refused views are stored. To send them again:
@@ -717,7 +716,7 @@ Aurora: fixed since ${at('14:00')} (origin not allowed). Still refused (rate lim
   scene.accept(41, '1', 5_000);
   scene.refuse(1, { code: 'malformed-json' });
   expect(scene.text()).toMatch(
-    /\nRequests without a project: fixed since .* \(.*type\)\. [^]* 4 refused requests aren't stored: /,
+    /\nRequests without a project: fixed since .* \(.*type\)\. [^]* 4 refused requests weren't stored: /,
   );
 });
 
