@@ -1,3 +1,4 @@
+import { plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
 import type { Projects } from '../projects/project-list.ts';
 import { lineBytesOf } from '../view/line.ts';
@@ -39,10 +40,10 @@ export function admit(
   const fits = lineBytes <= viewBytesMax;
   const retryAfterSeconds = project.takeToken(now(), fits);
   if (retryAfterSeconds > 0) {
-    const detail =
-      `Project ${id} is over its limit of views per minute; ` +
-      `send the view again in ${retryAfterSeconds} s.`;
     const limit = project.maxViewsPerMinute!;
+    const detail =
+      `Project ${id} is over its limit of ${plural(limit, 'view')} per minute. ` +
+      `Send the view again in ${retryAfterSeconds} s.`;
     return refusal('rate-limited', detail, { project: id, retryAfterSeconds, limit });
   }
   if (fits) return view;

@@ -185,7 +185,7 @@ it('the limit of views per minute counts only acceptable views, and its refusal 
   }
   const { detail, headers } = await problem(limited({}));
   expect(detail).toBe(
-    `Project 1000004 is over its limit of views per minute; send the view again in ${headers['Retry-After']} s.`,
+    `Project 1000004 is over its limit of 2 views per minute. Send the view again in ${headers['Retry-After']} s.`,
   );
   expect(Number(headers['Retry-After'])).toBeGreaterThan(0);
   expect((await send()).status).toBe(201);
