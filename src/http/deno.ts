@@ -28,7 +28,7 @@ const readBytesOf = ({ bytesMax }: MemoryBudget): number => Math.min(64 * KiB, b
 /** The wait between attempts to listen again. */
 const RETRY_MS = 100;
 
-/** Deno's server has no time-outs, neither for a request's head nor for idle connections. */
+/** Deno's server has no timeouts, neither for a request's head nor for idle connections. */
 export function listenOnDeno(deno: Deno, { host, port, handler, budget }: ListenOptions): Listener {
   const { reads, answer } = fetchHandler(handler, budget, {
     readBytes: readBytesOf(budget),

@@ -97,13 +97,21 @@ export class NodeConnection {
     this.#socket.resume();
   }
 
+  /** Stops waiting for the rest of a body. Returns whether there is one. */
+  endBody(): boolean {
+    const last = this.#pending.at(-1);
+    if (last?.isArriving !== true) return false;
+    last.giveUp();
+    return true;
+  }
+
   /** Ends a body or a connection that takes too long. Called every `LIMITS.sweepMs`. */
   sweep(): void {
     const { state } = this;
     if (state !== this.#swept) this.#sweeps = 0;
     this.#swept = state;
     if (++this.#sweeps * LIMITS.sweepMs <= this.#limits[state]) return;
-    if (state === 'arriving') this.#pending.at(-1)?.giveUp();
+    if (state === 'arriving') this.endBody();
     else this.#socket.destroy();
   }
 

@@ -31,7 +31,7 @@ export async function listenOnNode(
 ): Promise<Listener> {
   const connections = new Connections(limits);
   const service: NodeService = { handler, budget, isStopping: false };
-  const server = new PatientServer(optionsOf(limits), (incoming, outgoing) => {
+  const server = new PatientServer(connections, optionsOf(limits), (incoming, outgoing) => {
     const connection = connections.ofRequest(incoming.socket);
     const exchange = new NodeExchange(incoming, outgoing, connection, service);
     // There is no memory for this request, and its refusal would have to wait for the answers to
@@ -71,7 +71,7 @@ const headCheckMsOf = ({ headTimeoutMs }: Limits): number => headTimeoutMs / 4;
 
 const optionsOf = (limits: Limits) => ({
   headersTimeout: limits.headTimeoutMs,
-  // Longer than viewlog's own time-out for a body, which answers with the reason.
+  // Longer than viewlog's own timeout for a body, which answers with the reason.
   requestTimeout: limits.headTimeoutMs + 1.5 * limits.bodyTimeoutMs,
   keepAliveTimeout: limits.idleTimeoutMs,
   connectionsCheckingInterval: headCheckMsOf(limits),
@@ -81,20 +81,28 @@ const optionsOf = (limits: Limits) => ({
   IncomingMessage: FewHeaders,
 });
 
-/**
- * Node's time-out for a head also ends connections that have sent nothing. A proxy may keep such a
- * connection for its next request.
- */
+type ServerArguments = ConstructorParameters<
+  typeof Server<typeof FewHeaders, typeof OneWriteResponse>
+>;
+
+/** Leaves the errors to the connections that Node would end without a reason. */
 class PatientServer extends Server<typeof FewHeaders, typeof OneWriteResponse> {
+  readonly #connections: Connections;
+
+  constructor(connections: Connections, ...args: ServerArguments) {
+    super(...args);
+    this.#connections = connections;
+  }
+
   /** Node itself ends the connection unless this returns true. */
   override emit(name: string, ...args: unknown[]): boolean {
-    if (name === 'clientError' && isSilentTimeout(...(args as [unknown, Socket]))) return true;
+    if (name === 'clientError') {
+      const [error, socket] = args as [unknown, Socket];
+      if (this.#connections.survives(error, socket)) return true;
+    }
     return super.emit(name, ...(args as []));
   }
 }
-
-const isSilentTimeout = (error: unknown, socket: Socket): boolean =>
-  errnoOf(error) === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0;
 
 /** The open connections of a server. */
 class Connections {
@@ -111,7 +119,7 @@ class Connections {
       // Node ends these earlier, unless the client sends an empty line now and then.
       waiting: limits.idleTimeoutMs + limits.headTimeoutMs + headCheckMsOf(limits),
       arriving: limits.bodyTimeoutMs,
-      // The store has its own time-out.
+      // The store has its own timeout.
       answering: Infinity,
       unread: limits.unreadTimeoutMs,
     };
@@ -137,6 +145,16 @@ class Connections {
     this.#unused.delete(socket);
     this.#used.set(socket, connection);
     return connection;
+  }
+
+  /** Returns whether the connection continues after this error of Node's. */
+  survives(error: unknown, socket: Socket): boolean {
+    const code = errnoOf(error);
+    // Node's timeout for a head also ends connections that have sent nothing. A proxy may keep such
+    // a connection for its next request.
+    if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return socket.bytesRead === 0;
+    // The sender has ended its side, but can still read why its body is refused.
+    return code === 'HPE_INVALID_EOF_STATE' && this.#used.get(socket)?.endBody() === true;
   }
 
   sweep(): void {

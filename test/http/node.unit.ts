@@ -126,6 +126,23 @@ it('the server frees the memory of a body whose client leaves before its end', a
   expect(read).toStrictEqual(['incomplete', 4]);
 });
 
+it('the server answers a body whose sender ends its side too soon', async () => {
+  const { budget, port } = await listen(async (exchange) => ({
+    status: 408,
+    headers: {},
+    body: String(await exchange.read(1024)),
+  }));
+  const { socket, ended, received } = await open(
+    port,
+    'half',
+    post('half', { 'Content-Length': '8' }),
+  );
+  socket.end();
+  await ended;
+  expect(received()).toMatch(/^HTTP\/1\.1 408 .*\r\nincomplete$/s);
+  await until(() => budget.bytes === 0);
+});
+
 it('the server closes a connection with half a head sooner than one that is silent, idle or sends empty lines', async () => {
   const limits = { headTimeoutMs: 500, idleTimeoutMs: 3_000 };
   const { port } = await listen(nothing, { limits });
