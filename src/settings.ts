@@ -88,7 +88,7 @@ const SERVE = {
   durability: option(
     'WHEN',
     durability,
-    'when to acknowledge: disk: after the sync, os: after the write',
+    'when to acknowledge a view: after the sync (disk) or after the write (os)',
     'disk',
   ),
   'max-view': option('SIZE', viewSize, 'largest view, as sent and as stored', '16KiB'),
@@ -98,10 +98,10 @@ const SERVE = {
   'keep-refused-days': option(
     'DAYS',
     days,
-    'days to retain refused views; 0 keeps them forever',
+    'days to retain refused views; 0 retains them forever',
     '14',
   ),
-  'keep-days': option('DAYS', days, 'days to retain view files; 0 keeps them forever', '0'),
+  'keep-days': option('DAYS', days, 'days to retain view files; 0 retains them forever', '0'),
   store: option('URL', clusterAddress, 'store views in NATS (nats://HOST[,HOST]…), not in files'),
   'nats-stream': option('NAME', streamName, 'name of the stream; created if missing', 'VIEWS'),
   'nats-replicas': option(

@@ -26,7 +26,7 @@ describe('explain', () => {
     const missing = await run(['explain', `${file}.not`], { data });
     expect(missing.code).toBe(74);
     expect(missing.stderr).toContain(`Can't read "${file}.not": ENOENT`);
-    const stderr = 'error: explain takes at most one FILE; unexpected argument "b"\n';
+    const stderr = 'error: explain takes at most one FILE; found "b"\n';
     expect(await run(['explain', file, 'b'], { data })).toMatchObject({ code: 64, stderr });
   });
 

@@ -257,7 +257,8 @@ describe('readArguments', () => {
 
   const LIST = `To list all commands: ${helpCommand()}`;
   const PORT = 'a whole number from 0 to 65535. For example: --port 8080';
-  const DAY = 'a day (YYYY-MM-DD), today or yesterday. For example: --from 2026-01-31';
+  const DAY =
+    'a day of the calendar (YYYY-MM-DD), today or yesterday. For example: --from 2026-01-31';
   it.each([
     [
       'an unknown option before the command',

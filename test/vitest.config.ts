@@ -14,7 +14,7 @@ export default defineConfig({
   test: {
     // More than a small machine's two cores, because tests of processes mostly wait.
     maxWorkers: Number(process.env['TEST_WORKERS'] ?? 6),
-    // The time-outs only end tests that hang, because a busy machine is slow.
+    // The timeouts only end tests that hang, because a busy machine is slow.
     projects: [
       kind('unit', 120_000),
       kind('program', 300_000),

@@ -45,8 +45,8 @@ export class ArchiveLog {
     this.lost += count;
     const places = runs.length === 1 ? '' : `in ${plural(runs.length, 'place')}, `;
     this.#log.warn(
-      `The stream deleted or expired ${plural(count, 'message')} (${places}${runs[0]![0]} to ` +
-        `${runs.at(-1)![1]}) before the archive read them`,
+      `${plural(count, 'message')} ${count === 1 ? 'was' : 'were'} deleted or expired (${places}${runs[0]![0]} to ` +
+        `${runs.at(-1)![1]}) before the archive read ${count === 1 ? 'it' : 'them'}`,
     );
   }
 

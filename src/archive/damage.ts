@@ -1,3 +1,4 @@
+import { plural } from '../base/format.ts';
 import { DAY_MS, dayOf } from '../base/time.ts';
 import { dayOfFileName } from '../disk/names.ts';
 import { type DirectoryOptions, ifPresent } from '../disk/ops.ts';
@@ -58,7 +59,7 @@ export async function removedText(
   const [first] = unexplained;
   if (first === undefined) return undefined;
   const others = unexplained.length - 1;
-  const more = others === 0 ? '' : `, like ${others} others,`;
+  const more = others === 0 ? '' : `, like ${plural(others, 'other')},`;
   return `View file "${first}"${more} was removed by another program; ${restoreHint(first)}`;
 }
 

@@ -7,13 +7,13 @@ export const LIMITS = {
   headTimeoutMs: 10_000,
   bodyTimeoutMs: 10_000,
   /**
-   * For idle connections. Longer than the idle time-outs of reverse proxies (nginx 60 s, Traefik
+   * For idle connections. Longer than the idle timeouts of reverse proxies (nginx 60 s, Traefik
    * 90 s, Caddy 120 s), because a proxy loses a view that it sends on a closing connection.
    */
   idleTimeoutMs: 130_000,
   /** For a client that doesn't read its answers. */
   unreadTimeoutMs: 30_000,
-  /** The interval at which time-outs are checked where a timer for each would cost too much. */
+  /** The interval at which timeouts are checked where a timer for each would cost too much. */
   sweepMs: 250,
   connectionsMax: 10_000,
   /** A declared body of up to this size is reserved at once; a larger one as it arrives. */

@@ -104,15 +104,17 @@ export const addressOrOff = parser('an address with a port, or off', '127.0.0.1:
   return isKnown ? { host, port: Number(port) } : undefined;
 });
 
-export const day = parser('a day (YYYY-MM-DD)', '2026-01-31', (value) =>
+export const day = parser('a day of the calendar (YYYY-MM-DD)', '2026-01-31', (value) =>
   isDay(value) ? value : undefined,
 );
 
 /**
  * Accepts `2026-01-31`; `today` and `yesterday` stay words, because they depend on the time zone.
  */
-export const dayOrWord = parser('a day (YYYY-MM-DD), today or yesterday', '2026-01-31', (value) =>
-  /^(today|yesterday)$/.test(value) || isDay(value) ? value : undefined,
+export const dayOrWord = parser(
+  'a day of the calendar (YYYY-MM-DD), today or yesterday',
+  '2026-01-31',
+  (value) => (/^(today|yesterday)$/.test(value) || isDay(value) ? value : undefined),
 );
 
 export const httpUrl = parser(

@@ -39,7 +39,7 @@ export function unreadBody(fault: BodyFault, request: Exchange, bytesMax: number
     const detail = 'Too many requests are in flight; send the view again in 1 s.';
     return refusal('overloaded', detail, { retryAfterSeconds: 1 });
   }
-  const detail = `The body didn't arrive whole; viewlog waits ${LIMITS.bodyTimeoutMs / 1000} s for it. Send it again.`;
+  const detail = `The body didn't arrive whole; viewlog waits at most ${LIMITS.bodyTimeoutMs / 1000} s for it. Send it again.`;
   const { bytesRead: bytes } = request;
   return refusal('request-timeout', detail, bytes === undefined ? {} : { bytes });
 }

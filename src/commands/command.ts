@@ -121,7 +121,7 @@ function checkOperands(
     const most = max === 0 ? 'no arguments' : `${wanted === noun ? 'one' : 'at most one'} ${noun}`;
     // `--name My site 1000001`: the word "site" is in excess.
     const excess = echo(wrong ?? operands[max]!);
-    throw new Fatal(EXIT.usage, `${name} takes ${most}; unexpected argument "${excess}"`);
+    throw new Fatal(EXIT.usage, `${name} takes ${most}; found "${excess}"`);
   }
   if (wrong === undefined) return;
   throw new Fatal(

@@ -89,8 +89,9 @@ function overview(commands: readonly Command[]): string {
     'Most other words, such as caddy, upgrade or 403, print the section about them.',
     ...topics,
     '',
-    'Exit codes: 0 done, 64 usage, 65 bad data, 69 address in use or unreachable,',
-    "73 can't create or lock, 74 I/O error, 78 bad configuration.",
+    'Exit codes: 0 done, 64 wrong command line, 65 bad data, 69 address in use or not',
+    "reachable, 73 can't create or lock a file, 74 reading or writing failed,",
+    '78 bad configuration.',
   ].join('\n');
 }
 

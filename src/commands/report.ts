@@ -65,7 +65,7 @@ function calendarOf(settings: Settings<(typeof REPORT_OPTIONS)[number]>): Calend
   if (from !== undefined && last !== undefined) {
     throw new Fatal(
       EXIT.usage,
-      'Give --last or --from, not both: --last counts back from --to, or from today',
+      'Pass --last or --from, not both: --last counts back from --to, or from today',
     );
   }
   const asked = { fromDay: from, toDay: to, last, project };
@@ -73,7 +73,7 @@ function calendarOf(settings: Settings<(typeof REPORT_OPTIONS)[number]>): Calend
   const calendar = new Calendar({ ...asked, timeZone: zone }, new Date());
   const { fromDay = '', toDay = fromDay } = calendar.selection;
   if (fromDay > toDay)
-    throw new Fatal(EXIT.usage, `--from ${fromDay} is after --to ${toDay}; exchange the two days`);
+    throw new Fatal(EXIT.usage, `--from ${fromDay} is after --to ${toDay}; swap the two days`);
   return calendar;
 }
 

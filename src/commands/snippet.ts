@@ -66,9 +66,9 @@ const policyAdvice = (hash: string, origin: string): readonly string[] => [
   `  connect-src: ${origin}`,
   `  script-src-elem, or else script-src: ${hash}`,
   "    Leave this one out if the directive has 'unsafe-inline', but no nonce and no hash:",
-  '    it would block the other inline scripts.',
+  "    the hash would block the page's other inline scripts.",
   'If a directive is missing, create it and copy the sources of default-src into it first;',
-  "if default-src is missing too, add nothing. Remove 'none' from a directive that gets a source.",
+  "if default-src is missing too, add nothing. Remove 'none' from a directive that you add a source to.",
 ];
 
 /** Returns why the project's views would be refused. */

@@ -190,7 +190,7 @@ export class DayWriter {
     if (written > 0) file.owed = owed.subarray(written);
     if (owed === SEAL && written > 0) {
       this.sealedFragments += 1;
-      const what = 'ended in a fragment after a crash; sealed it with a newline';
+      const what = 'ended in a fragment; viewlog has sealed it with a newline';
       this.#options.log.warn(`"${file.path}" ${what}`);
     }
     return error;

@@ -44,7 +44,7 @@ export class FreeSpace {
     if (errnoOf(error) !== undefined || this.#isLogged || minFreeBytes === 0) return;
     this.#isLogged = true;
     log.warn(
-      `--min-free is off: free disk space is unknown: ${errorText(error)}; ` +
+      `--min-free is off, because viewlog can't read the free disk space: ${errorText(error)}; ` +
         'start Deno with --allow-sys=statfs',
     );
   }

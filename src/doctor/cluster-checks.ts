@@ -101,7 +101,7 @@ export const checkStream = reached(({ name, stream, unusable, refused, needs, de
   if (stream === undefined) {
     const { replicas } = needs;
     const servers = plural(replicas ?? inspect.REPLICAS, 'server');
-    const fewer = replicas === undefined ? ', or on 1 if fewer are up' : '';
+    const fewer = replicas === undefined ? ', or on 1 if fewer than 3 are up' : '';
     const what = `Stream ${name} doesn't exist yet. A collector creates it on ${servers}${fewer}.`;
     return denied.size > 0 ? [] : [ok(what)];
   }
@@ -117,9 +117,12 @@ export const checkStream = reached(({ name, stream, unusable, refused, needs, de
       error(`Views are refused, because ${down}.`, 'Start the servers that store the stream.'),
     ];
   }
-  if (!inspect.hasRoomFor(stream, needs.viewBytesMax)) {
+  if (!inspect.hasSpaceFor(stream, needs.viewBytesMax)) {
     return [
-      error('Views are refused, because the stream is full.', edit(name, 'Raise its limits')),
+      error(
+        'Views are refused, because the stream is full.',
+        edit(name, "Raise this stream's limits"),
+      ),
     ];
   }
   const what = `Stream ${name} has ${plural(messages, 'message')}, ${formatSize(bytes)}`;
@@ -140,7 +143,7 @@ const RENAME =
   "NATS can't change this setting. Name a new stream with --nats-stream; viewlog creates it.";
 
 const edit = (name: string, change = 'Change this setting'): string =>
-  `Name another stream with --nats-stream, or ${change.toLowerCase()}:\n  nats stream edit ${name}`;
+  `${change}, or name another stream with --nats-stream. To edit this stream:\n  nats stream edit ${name}`;
 
 export const checkSettings = reached(({ name, stream, needs }) => {
   const tooSmall = inspect.limitFault(stream?.config ?? { name }, needs);

@@ -274,7 +274,10 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
     ...[...warnings, ...rest].map((note) => ofMessage('warning', note)),
   ];
   if (found.length > 0 && 'faults' in reading && !isProjectsDenied(facts)) {
-    return [warning('First correct the projects file (see above).'), ...found];
+    return [
+      warning('The fixes below work only once the projects file is correct (see above).'),
+      ...found,
+    ];
   }
   if (found.length > 0 || store.unavailable !== undefined) return found;
   const ids = overview.unlistedInAll;

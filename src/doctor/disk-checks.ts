@@ -106,14 +106,14 @@ export const checkUser = inside((seen, { of, source }) => {
   if (more.length > 0) {
     const names = [name, ...more].join(' and ');
     const fix = 'Give the directory and all its files to the account that runs viewlog.';
-    return [warning(`${whose}, and its files to ${names}.`, fix)];
+    return [warning(`${whose}, and its files belong to ${names}.`, fix)];
   }
   const mode = `${whose}, with mode ${modeText(directory.mode)}`;
   if (name === userName(directory.uid)) {
     const what = `${mode}. ${name} can't create files there.`;
     return [error(what, `Let ${name} write there:`, commands.openDirectory(of))];
   }
-  const what = `${mode}, and its files to ${name}, which can't create files there.`;
+  const what = `${mode}, and its files belong to ${name}, which can't create files there.`;
   const fix = `Give the directory to the account that should run viewlog: ${name}, or another.`;
   return [error(what, fix)];
 });
@@ -228,7 +228,7 @@ export const checkFileSystem = inside(({ fileSystem }) => {
 
 const DAYS_LEFT_MIN = 14;
 const FREE_UP =
-  'Delete views-*.ndjson of earlier days that you have shipped or copied, or set --keep-days.';
+  'Delete view files (views-*.ndjson) of earlier days that you have shipped or copied, or set --keep-days.';
 
 /** Checks the free space, and how long it lasts by the sizes of the last complete days. */
 export const checkSpace = inside((seen, { settings, of }) => {
@@ -286,7 +286,7 @@ export function checkClock({ nowMs, disk, of, isSynchronised }: Facts): readonly
   const newest = disk?.inside?.viewDays.at(-1) ?? '';
   const now = `The time is ${timeOf(nowMs)}`;
   if (dayOf(nowMs) >= newest) return [ok(`${now}.`)];
-  const what = `${now}, but "${of.data}/${fileNameOf('views', newest)}" has a later day.`;
+  const what = `${now}, but "${of.data}/${fileNameOf('views', newest)}" is the file of a later day.`;
   if (isSynchronised) return [ok(`${what} The clock was wrong and is synchronised now.`)];
   const sync = commands.asRoot('timedatectl set-ntp true', of.hasSudo);
   return [

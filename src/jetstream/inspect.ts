@@ -1,5 +1,5 @@
 import type { StreamConfig, StreamInfo } from '@nats-io/jetstream';
-import { formatSize, plural } from '../base/format.ts';
+import { formatSize, formatSizeOption, plural } from '../base/format.ts';
 
 /** A stream of views when it was last seen. */
 export type StreamSeen = ReturnType<typeof seenOf>;
@@ -70,8 +70,8 @@ export function limitFault(
 ): string | undefined {
   const needed = viewBytesMax + HEADER_BYTES;
   const tooSmall = (what: string, max: number, limit: string): string =>
-    `${what} at most ${formatSize(max)} (${limit}), too little for --max-view ` +
-    formatSize(viewBytesMax);
+    `${what} at most ${formatSize(max)} (${limit}), which is too small for --max-view ` +
+    formatSizeOption(viewBytesMax);
   if (payloadMax < needed) {
     return tooSmall('The NATS servers accept messages of', payloadMax, 'max_payload');
   }
@@ -83,7 +83,7 @@ export function limitFault(
 }
 
 /** Returns whether the stream's limits allow a view of this size. */
-export function hasRoomFor({ config, state }: StreamInfo, viewBytesMax: number): boolean {
+export function hasSpaceFor({ config, state }: StreamInfo, viewBytesMax: number): boolean {
   if (config.discard === 'old') return true;
   const { max_bytes: bytes, max_msgs: messages } = config;
   const hasBytes = !(bytes > 0) || state.bytes + viewBytesMax + HEADER_BYTES <= bytes;

@@ -36,7 +36,7 @@ export type HealthEvent =
       readonly askedMs: number;
       readonly fault: { readonly kind: 'down' | 'unfit'; readonly text: string } | undefined;
       /** True: its limits allow the largest view. */
-      readonly hasRoom: boolean;
+      readonly hasSpace: boolean;
     }
   | { readonly type: 'unanswered' }
   /** The stream has answered a probe that was sent at `askedMs`, so it processes messages. */
@@ -114,7 +114,7 @@ export function next(state: HealthState, event: HealthEvent, nowMs: number): Hea
       }
       const { kind, sinceMs = 0 } = fault ?? {};
       const isOver =
-        (kind === 'full' && event.hasRoom && sinceMs <= event.askedMs) ||
+        (kind === 'full' && event.hasSpace && sinceMs <= event.askedMs) ||
         (kind === 'refusing' && nowMs - sinceMs >= REFUSING_MS);
       return isOver ? { ...answered, fault: undefined } : answered;
     }

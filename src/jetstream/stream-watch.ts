@@ -5,7 +5,7 @@ import {
   configFault,
   configWarnings,
   groupFault,
-  hasRoomFor,
+  hasSpaceFor,
   seenOf,
   type StreamNeeds,
   type StreamSeen,
@@ -104,7 +104,7 @@ export class StreamWatch {
   #inspected(info: StreamInfo | undefined, askedMs: number): void {
     const { needs, log } = this.#options;
     let fault: Inspected['fault'] = { kind: 'down', text: GONE };
-    let hasRoom = false;
+    let hasSpace = false;
     if (info !== undefined) {
       this.seen = seenOf(info);
       const before = this.warnings;
@@ -113,10 +113,10 @@ export class StreamWatch {
       const [down, unfit] = [groupFault(this.seen), configFault(info.config)];
       if (down !== undefined) fault = { kind: 'down', text: down };
       else fault = unfit === undefined ? undefined : { kind: 'unfit', text: unfit };
-      hasRoom = hasRoomFor(info, needs().viewBytesMax);
+      hasSpace = hasSpaceFor(info, needs().viewBytesMax);
     }
     this.#hasFault = fault !== undefined;
-    this.#receive({ type: 'inspected', askedMs, fault, hasRoom });
+    this.#receive({ type: 'inspected', askedMs, fault, hasSpace });
   }
 
   /** Logs when views begin to be refused and when they are accepted again. */

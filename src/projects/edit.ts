@@ -39,8 +39,8 @@ interface Edit {
  * and mode: otherwise a running viewlog might be unable to read it.
  * @returns what was done, the project before and after, the projects that were listed before, and
  *   the file's directory if this edit created it.
- * @throws {Fatal} exit 78 with every fault of an invalid file, or if a file that was used is missing, 73 or 74 if it can't be written, or
- *   another program writes it at the same time.
+ * @throws {Fatal} exit 78 with every fault of an invalid file, or if a file that was used is
+ *   missing; 73 or 74 if the file can't be written, or another program writes it at the same time.
  */
 export async function editProject(edit: Edit) {
   const { path, id, change, operator, canCreate = false, reader } = edit;

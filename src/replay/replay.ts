@@ -207,9 +207,9 @@ function summaryOf(counts: ReadonlyMap<string, number>): string {
 /** @param path the record of these ids. */
 const unknownWords = (path: string, ids: readonly string[]): string =>
   [
-    `Never sent again, because they may be stored: ${ids.join(' ')}`,
-    '  look for each id\'s view in the view files; if it isn\'t there, append the line "ID -" to ' +
-      `${printable(path, Infinity)} and run replay again; otherwise append "ID +"`,
+    `replay won't send these views again, because they may be stored: ${ids.join(' ')}`,
+    '  Look for each id in the view files. If the id is missing, append the line "ID -" to ' +
+      `${printable(path, Infinity)} and run replay again. Otherwise append "ID +".`,
   ].join('\n');
 
 /**

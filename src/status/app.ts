@@ -74,7 +74,7 @@ export function statusApp(
   let logged = '';
   app.onError((error, context) => {
     const reason = errorText(error);
-    // Doesn't repeat itself, because an open page asks every two seconds.
+    // Logs an error once, because an open page asks every two seconds.
     if (reason !== logged) log.error(`The status server failed: ${error.stack ?? reason}`);
     logged = reason;
     return context.text(

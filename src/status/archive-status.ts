@@ -1,5 +1,6 @@
 import type { ArchiveState } from '../archive/archive.ts';
 import { shortenedText } from '../archive/damage.ts';
+import { STOPPING } from '../store/store.ts';
 import type { Service } from './app.ts';
 import type { Metric } from './metrics.ts';
 
@@ -19,7 +20,7 @@ export const archiveStatus = (look: () => ArchiveFacts): Service => ({
 /** Returns why nothing is archived now or which archived files have changed. */
 function reasonsOf(facts: ArchiveFacts): string[] {
   const { unavailable, unreadable, server, isStopping, shortened } = facts;
-  if (isStopping) return ['shutting down'];
+  if (isStopping) return [STOPPING];
   const lost = server === undefined ? 'no connection to the cluster' : unreadable;
   const reasons = [unavailable, lost, ...shortened.map(shortenedText)];
   return reasons.filter((reason) => reason !== undefined);

@@ -107,7 +107,7 @@ export class RefusalLog {
       const again = new Set(fixed.map(labelOf));
       const how = ended.every((cause) => again.has(cause)) ? 'accepted again' : 'no longer refused';
       last = { ...last, endedMs: nowMs, causes: left };
-      this.#log.info(`${who}: views are ${how} (${ended.join(', ')})`);
+      this.#log.info(`${who}: views are ${how}; the cause was: ${ended.join(', ')}`);
     }
     if (last !== NEVER) this.#logged.set(id, last);
   }

@@ -1,5 +1,6 @@
 import { formatSize } from '../base/format.ts';
 import type { Projects } from '../projects/project-list.ts';
+import { STOPPING } from '../store/store.ts';
 import type { RefusedState } from '../store/refused/refused-files.ts';
 import type { ViewStoreState } from '../store/files/view-store.ts';
 import type { StreamStoreState } from '../store/stream/stream-store.ts';
@@ -42,7 +43,7 @@ export function healthOf(state: CollectorState): Health {
   const { projects, store, isStopping } = state;
   const isAnyActive = projects.all().some(({ active }) => active);
   const none = isAnyActive ? undefined : NONE_ACTIVE;
-  const reason = isStopping ? 'shutting down' : store.unavailable;
+  const reason = isStopping ? STOPPING : store.unavailable;
   return {
     reasons: reason === undefined ? [] : [reason],
     warnings: [projects.fault?.message, none, ...warningsOf(state)].filter(
@@ -56,8 +57,9 @@ export function warningsOf({ store, minFreeBytes }: CollectorState): readonly st
   if (isStream(store)) {
     const { name, warnings, seen } = store.stream;
     if (seen.lagging.length === 0) return [...warnings];
-    const lagging = `${seen.lagging.length} of the ${seen.replicas} servers that store stream ${name}`;
-    return [...warnings, `${lagging} are down or behind: ${seen.lagging.join(', ')}`];
+    const { lagging, replicas } = seen;
+    const which = `${lagging.join(', ')} (${lagging.length} of ${replicas})`;
+    return [...warnings, `These servers of stream ${name} are down or behind: ${which}`];
   }
   const isLow = (store.freeBytes ?? Infinity) < 2 * minFreeBytes;
   if (store.unavailable !== undefined || !isLow) return [];

@@ -73,7 +73,7 @@ export function collectorMetrics(state: CollectorState, files: FilesSeen): Metri
     ['viewlog_views_refused_total', 'Requests refused.', by('code', counts.refusedByCode)],
     [
       'viewlog_project_refused_total',
-      'Views of listed projects refused.',
+      'Refused views of listed projects.',
       by('project', refusedViews),
     ],
     ['viewlog_last_accepted_timestamp_seconds', 'When the last view was accepted.', lastSeconds],
@@ -81,7 +81,7 @@ export function collectorMetrics(state: CollectorState, files: FilesSeen): Metri
     ['viewlog_refused_kept_bytes_total', 'Bytes of refused views stored.', refused.storedBytes],
     [
       'viewlog_refused_dropped_total',
-      'Views refused with 403 or 422 that could not be stored.',
+      "Views refused with 403 or 422 that couldn't be stored.",
       refused.droppedLines,
     ],
     ['viewlog_written_bytes_total', 'Bytes of views stored.', store.bytes],

@@ -45,7 +45,7 @@ export function page({ model, open }: Shown): string {
             </span>
           </h1>
           <Text of={words.summaryWords(model)} />
-          <p class="lost">No contact with viewlog. This page is out of date.</p>
+          <p class="lost">This page can't reach viewlog, so its figures are out of date.</p>
         </header>
         <main>
           <NoticeList notices={noticesOf(model)} />
@@ -77,7 +77,7 @@ export function page({ model, open }: Shown): string {
   return `<!doctype html>\n${html.toString()}`;
 }
 
-/** Returns the parts, every second one as an element. */
+/** Returns the parts, every other part as an element. */
 const oddAs = <E,>(parts: readonly string[], element: (part: string) => E) =>
   parts.map((part, i) => (i % 2 === 1 ? element(part) : part));
 

@@ -62,7 +62,7 @@ export function noticesOf(model: StatusModel): Notice[] {
     ...(model.isStopping ? ['viewlog is about to stop but accepts views until then'] : []),
     ...model.warnings,
   ];
-  // While there is one, other commands fail.
+  // While an obstacle exists, other commands fail.
   const obstacles = [
     ...(closed === undefined ? [] : [directoryNotice(closed, of)]),
     ...(fault === undefined ? [] : [faultNotice(fault, of)]),
@@ -216,8 +216,8 @@ export function spaceStep(
       minFreeBytes > 0 ? `, and viewlog needs ${Math.ceil(missingBytes / MiB)} MiB more` : '';
     const text =
       `${freeBytes === 0 ? 'No space' : formatRoundedSize(freeBytes)} is free${needed}. ` +
-      'Delete views-*.ndjson of earlier days that you have shipped or copied, ' +
-      "refused-*.ndjson that you won't replay, or other files on this disk. viewlog then accepts views again.";
+      'Delete view files (views-*.ndjson) of earlier days that you have shipped or copied, ' +
+      "refused files (refused-*.ndjson) that you won't replay, or other files on this disk. viewlog then accepts views again.";
     return { text, command: commands.list(of) };
   }
   return hasInodes ? undefined : { text: 'The file system has no free inodes. Delete old files.' };
@@ -383,12 +383,10 @@ function fateSteps(
   const isClosed = fate.obstacle === 'directory';
   const still = isClosed
     ? `${these(stored)} ${were(stored)} stored.`
-    : `${these(stored)} ${stored === 1 ? 'is' : 'are'} stored${resent > 0 ? ', but not sent again yet' : ''}.`;
+    : `${these(stored)} ${stored === 1 ? 'is' : 'are'} stored${resent > 0 ? " but haven't been sent again yet" : ''}.`;
   const isGone = of.data !== undefined && days.length === 0 && !isClosed;
   const steps: Step[] =
-    resent > 0
-      ? [{ text: `${these(resent)} ${were(resent)} sent again.` }]
-      : [];
+    resent > 0 ? [{ text: `${these(resent)} ${were(resent)} sent again.` }] : [];
   const obstructed = obstructionOf(remedy, fate, of);
   const names = days.map((day) => fileNameOf('refused', day));
   const command = obstructed === undefined ? commands.replay(of, project, names) : undefined;
@@ -398,7 +396,8 @@ function fateSteps(
   } else if (stored > 0) {
     steps.push({ text: `${still} ${obstructed ?? again}`, command });
   }
-  if (lost > 0) steps.push({ text: `${these(lost)} ${were(lost)}n't stored: ${whyLost(code, fate)}` });
+  if (lost > 0)
+    steps.push({ text: `${these(lost)} ${were(lost)}n't stored: ${whyLost(code, fate)}` });
   return steps;
 }
 
@@ -442,7 +441,7 @@ const NOT_STORED: Readonly<Partial<Record<RefusalCode, string>>> = {
   'unsupported-media-type': "viewlog doesn't read such bodies.",
   'view-too-large': 'viewlog stores no views over --max-view.',
   'rate-limited': "viewlog stores no views over a project's limit.",
-  overloaded: 'viewlog had no memory for more requests.',
+  overloaded: '--max-queue was reached.',
   'storage-unavailable':
     "viewlog couldn't store views. After a 503, a few views may have been stored anyway.",
 };
@@ -502,7 +501,7 @@ export function fixOf(reason: Refused, of: Installation): Step {
   }
   if (remedy.kind === 'raise-limit') {
     const { limit, sent = 0, viewsPerMinute: raised } = remedy;
-    const now = `Its limit is ${plural(limit, 'view')} per minute`;
+    const now = `The project's limit is ${plural(limit, 'view')} per minute`;
     if (raised === undefined) return { text: `${now}. ${UNKNOWN_RATE}` };
     const rate = `${now}, and ${formatCount(sent)} were sent in the busiest full minute.`;
     return { text: `${rate} ${text}`, command: activate({ 'max-views-per-minute': raised }) };
@@ -566,7 +565,10 @@ function pageStep({ sample, fate }: Pick<Refused, 'sample' | 'fate'>, of: Instal
   const isWhole = !/^$|…$/.test(body) && printable(body, Infinity) === body;
   const isReadable = fate !== undefined && fate.obstacle === undefined;
   if (code !== 'invalid-view' || !isWhole || !isReadable) return { text: correct };
-  return { text: `${correct} To see why the latest view was refused:`, command: commands.explain(of, body) };
+  return {
+    text: `${correct} To see why the latest view was refused:`,
+    command: commands.explain(of, body),
+  };
 }
 
 const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.com'] };

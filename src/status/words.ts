@@ -32,7 +32,7 @@ export const refusalLabel = ({ code, isCut }: Pick<Sample, 'code' | 'isCut'>): s
  */
 export const named = (text: string): string => printable(text, 60);
 
-/** Returns the verb for so many of something. */
+/** Returns `was` or `were` for a count. */
 export const were = (count: number): string => (count === 1 ? 'was' : 'were');
 
 export const nounOf = (kind: SubjectKind): string => (kind === 'requests' ? 'request' : 'view');

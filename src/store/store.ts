@@ -17,7 +17,7 @@ export interface ViewStore {
 export type Appended = { readonly id: string } | { readonly unavailable: string };
 
 /** Why a store that is closing refuses views. */
-export const SHUTTING_DOWN = 'shutting down';
+export const STOPPING = 'viewlog is stopping';
 
 /** Stores refused views for the operator, outside the accept path. */
 export interface RefusedStore {

@@ -106,10 +106,11 @@ class FileCheck {
       const more = count > NUMBERS_MAX ? ', …' : '';
       const lines = `${places.join(', ')}${more}`;
       if (kind !== FRAGMENT) return `${plural(count, kind)}: ${lines}`;
-      const crash = 'not a fault: a crash cut the line off before it was acknowledged';
-      return `${plural(count, kind)}: line ${lines}; ${crash}`;
+      const cut =
+        "this isn't a fault: a crash or a full disk cut the line off, and its view was never acknowledged";
+      return `${plural(count, kind)}: line ${lines}; ${cut}`;
     });
-    const unended = 'the last line has no newline: it is being written; not a fault';
+    const unended = "the last line has no newline: it is being written, which isn't a fault";
     return this.#isUnended ? [...findings, unended] : findings;
   }
 

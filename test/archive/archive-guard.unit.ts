@@ -46,7 +46,7 @@ describe('an archive of a stream that lacks messages', () => {
     hide(stream, 11, 20);
     hide(stream, 31, 31);
     const [gaps] = await archiveAll(stream, dir);
-    expect(gaps).toContain('deleted or expired 11 messages (in 2 places, 11 to 31)');
+    expect(gaps).toContain('11 messages were deleted or expired (in 2 places, 11 to 31)');
     expect(recordIn(dir)!.missing).toStrictEqual([
       [11, 20],
       [31, 31],
@@ -145,7 +145,7 @@ describe('an archive of a stream that lacks messages', () => {
     for (let sequence = 2; sequence <= 400; sequence += 2) stream.remove(sequence);
     const [line, ...others] = await archiveAll(stream, dir);
     expect(others).toStrictEqual([]);
-    expect(line).toContain('200 messages (in 200 places, 2 to 400)');
+    expect(line).toContain('200 messages were deleted or expired (in 200 places, 2 to 400)');
   });
 });
 

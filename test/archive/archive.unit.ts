@@ -72,7 +72,7 @@ describe('an archive', () => {
     await running;
     expect(archive.state()).toMatchObject({ lost: 8, sequence: 60 });
     expect(log.lines).toStrictEqual([
-      'warn: The stream deleted or expired 8 messages (in 3 places, 11 to 60) before the archive ' +
+      'warn: 8 messages were deleted or expired (in 3 places, 11 to 60) before the archive ' +
         'read them',
     ]);
     expectArchived(dir, [...LINES.slice(0, 10), ...LINES.slice(15, 19), ...LINES.slice(20, 58)]);

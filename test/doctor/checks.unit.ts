@@ -347,11 +347,11 @@ const FINDINGS: Findings = {
     inside({ writing: errorOf('ENOSPC') }),
   ],
   'less space is free than --min-free': [
-    'error free space: Every view is refused with 503, because free disk space is below --min-free. 3.0 MiB is free, and viewlog needs 61 MiB more. Delete views-*.ndjson',
+    'error free space: Every view is refused with 503, because free disk space is below --min-free. 3.0 MiB is free, and viewlog needs 61 MiB more. Delete view files (views-*.ndjson)',
     inside(free(3 * MiB)),
   ],
   'no space is free and --min-free is 0': [
-    "error free space: A view that doesn't fit on the disk is refused with 503. No space is free. Delete views-*.ndjson of earlier days that you have shipped or copied, refused-*.ndjson that you won't replay, or other files on this disk. viewlog then accepts views again. To list the files, run: ls -lh /data",
+    "error free space: A view that doesn't fit on the disk is refused with 503. No space is free. Delete view files (views-*.ndjson) of earlier days that you have shipped or copied, refused files (refused-*.ndjson) that you won't replay, or other files on this disk. viewlog then accepts views again. To list the files, run: ls -lh /data",
     inside(free(0), { 'min-free': 0 }),
   ],
   'the file system has no free inodes': [
@@ -423,7 +423,7 @@ const FINDINGS: Findings = {
     },
   ],
   'the disk is full in a week': [
-    'warning free space: 8.0 GiB is free (--min-free is 64 MiB), enough for 7 days at the current rate. After that, every view is refused with 503. Delete views-*.ndjson of earlier days that you have shipped or copied, or set --keep-days.',
+    'warning free space: 8.0 GiB is free (--min-free is 64 MiB), enough for 7 days at the current rate. After that, every view is refused with 503. Delete view files (views-*.ndjson) of earlier days that you have shipped or copied, or set --keep-days.',
     inside({ bytesPerDay: 1024 * MiB }),
   ],
   'the free space is unknown': [
@@ -579,7 +579,7 @@ const FINDINGS: Findings = {
     inside({ writing: [51, 51, 200] }),
   ],
   'a view file has a later day than the clock': [
-    'warning clock: The time is 2026-11-20T00:00:00Z, but "/data/views-2026-11-21.ndjson" has a later day. The clock is wrong, or was when viewlog wrote that file. Synchronise the clock: sudo timedatectl set-ntp true',
+    'warning clock: The time is 2026-11-20T00:00:00Z, but "/data/views-2026-11-21.ndjson" is the file of a later day. The clock is wrong, or was when viewlog wrote that file. Synchronise the clock: sudo timedatectl set-ntp true',
     { nowMs: Date.UTC(2026, 10, 20) },
   ],
   'the data directory is in memory': [
@@ -618,7 +618,7 @@ const FINDINGS: Findings = {
     },
   ],
   'the data directory belongs to root and its files to a service': [
-    "error user: The data directory belongs to root, with mode 0750, and its files to #4711, which can't create files there. Give the directory to the account that should run viewlog: #4711, or another.",
+    "error user: The data directory belongs to root, with mode 0750, and its files belong to #4711, which can't create files there. Give the directory to the account that should run viewlog: #4711, or another.",
     inside({ directory: { ...ROOTS, mode: 0o40750 } }),
   ],
   'root took the data directory of the running viewlog': [
@@ -638,7 +638,7 @@ const FINDINGS: Findings = {
     },
   ],
   'the files in the data directory have two owners': [
-    'warning user: The data directory belongs to #4711, and its files to #4711 and #4713. Give the directory and all its files to the account that runs viewlog.',
+    'warning user: The data directory belongs to #4711, and its files belong to #4711 and #4713. Give the directory and all its files to the account that runs viewlog.',
     inside({ files: [VIEWS_FILE, { ...VIEWS_FILE, uid: 4713 }] }),
   ],
   'the lock belongs to root': [
@@ -737,11 +737,11 @@ const CLUSTER_FINDINGS: Findings = {
     stream({ retention: 'workqueue' }),
   ],
   'the stream acknowledges nothing': [
-    "error stream: Stream VIEWS can't store views: it acknowledges nothing (no_ack). Name another stream with --nats-stream, or change this setting: nats stream edit VIEWS",
+    "error stream: Stream VIEWS can't store views: it acknowledges nothing (no_ack). Change this setting, or name another stream with --nats-stream. To edit this stream: nats stream edit VIEWS",
     stream({ no_ack: true }),
   ],
   'the stream is full': [
-    'error stream: Views are refused, because the stream is full. Name another stream with --nats-stream, or raise its limits: nats stream edit VIEWS',
+    "error stream: Views are refused, because the stream is full. Raise this stream's limits, or name another stream with --nats-stream. To edit this stream: nats stream edit VIEWS",
     stream({ max_bytes: 17_000 }),
   ],
   'the stream has no leader': [
@@ -755,15 +755,15 @@ const CLUSTER_FINDINGS: Findings = {
     }),
   ],
   'the stream accepts only small messages': [
-    'error stream settings: Stream VIEWS accepts messages of at most 10000 bytes (max_msg_size), too little for --max-view 16 KiB. Raise the limit or lower --max-view.',
+    'error stream settings: Stream VIEWS accepts messages of at most 10000 bytes (max_msg_size), which is too small for --max-view 16KiB. Raise the limit or lower --max-view.',
     stream({ max_msg_size: 10_000 }),
   ],
   'the NATS servers accept only small messages': [
-    'error stream settings: The NATS servers accept messages of at most 16 KiB (max_payload), too',
+    'error stream settings: The NATS servers accept messages of at most 16 KiB (max_payload), which',
     cluster({ stream: undefined, needs: { ...REACHED.needs, payloadMax: 16_384 } }),
   ],
   'the stream drops old views at a limit': [
-    'warning stream settings: Stream VIEWS drops its oldest views at a limit (max_bytes). Name another stream with --nats-stream, or change this setting: nats stream edit VIEWS',
+    'warning stream settings: Stream VIEWS drops its oldest views at a limit (max_bytes). Change this setting, or name another stream with --nats-stream. To edit this stream: nats stream edit VIEWS',
     stream({
       discard: 'old',
       max_bytes: MiB,
@@ -797,7 +797,7 @@ it('the doctor reports ok only for cluster settings that it has checked', () => 
     );
   expect(oks({ stream: undefined })).toStrictEqual([
     'cluster permissions: The NATS user has the permissions that a collector needs.',
-    "stream: Stream VIEWS doesn't exist yet. A collector creates it on 3 servers, or on 1 if fewer are up.",
+    "stream: Stream VIEWS doesn't exist yet. A collector creates it on 3 servers, or on 1 if fewer than 3 are up.",
     'stream settings: The NATS servers accept the largest view.',
   ]);
   const unusable = new Fatal(69, "Can't use it");
@@ -809,7 +809,9 @@ it('the doctor reports ok only for cluster settings that it has checked', () => 
 it('the doctor names the error in the projects file first, also among the refusals', () => {
   const [first, ...rest] = problemLines({ ...MISSING_COMMA, ...shown(sceneOf({}, 2)) });
   expect(first).toMatch(/^error projects file: \/data\/projects\.json:4:3: expected/);
-  expect(rest[0]).toMatch(/^warning refusals: First correct the projects file \(see above\)\.$/);
+  expect(rest[0]).toMatch(
+    /^warning refusals: The fixes below work only once the projects file is correct \(see above\)\.$/,
+  );
 });
 
 it('the doctor says beside the start command which errors to correct first', () => {
@@ -912,7 +914,7 @@ it("the doctor prints one command for a missing data directory, which doesn't cr
 it("the doctor doesn't take its own user's denial for a fault of the projects file", () => {
   const refusals = problemLines({ ...DENIED, ...shown(sceneOf({}, 2)) });
   expect(refusals.join()).toMatch(/warning refusals: Aurora/);
-  expect(refusals.join()).not.toContain('First correct');
+  expect(refusals.join()).not.toContain('The fixes below');
 });
 
 it('the doctor names the user that runs viewlog only if it knows that user', () => {
@@ -932,7 +934,7 @@ it('the doctor prints errors before warnings, and warnings before findings that 
   expect(states.slice(0, 4)).toStrictEqual(['error', 'error', 'warning', 'ok']);
 });
 
-it('the doctor never says "no view is refused" while no view can be stored', () => {
+it('the doctor never says that no views are refused while no view can be stored', () => {
   const store = { unavailable: 'no space left' };
   const checks = examined(shown(sceneOf({ store }))).map(({ check }) => check);
   expect(checks).toContain('health');

@@ -57,7 +57,7 @@ const EXCEPTIONS: readonly (readonly [runtime: RegExp, row: RegExp])[] = [
   [/Bun/, /^a pipelined/],
   // Deno and Bun themselves decide how long to wait for a head, and when to close a connection that
   // hasn't sent a head.
-  [/Deno|Bun/, /^(a silent|half a head|an idle).*(time-out|is kept)/],
+  [/Deno|Bun/, /^(a silent|half a head|an idle).*(timeout|is kept)/],
   // Deno's and Bun's servers close connections in a stop without announcing it in an answer.
   [/Deno|Bun/, /gets an answer in a stop that ends the connection/],
   // The system passes a connection to Bun only once the client has sent something and drops it
@@ -67,7 +67,7 @@ const EXCEPTIONS: readonly (readonly [runtime: RegExp, row: RegExp])[] = [
   [/Deno/, /^half a (declared )?body.*is closed after its 408/],
   [/Deno/, /^a body refused before its first byte is closed/],
   // Deno reads no more requests and waits for the client without a limit.
-  [/Deno/, /^unread answers are closed after their time-out/],
+  [/Deno/, /^unread answers are closed after their timeout/],
 ];
 
 type Client = Awaited<ReturnType<typeof open>>;
@@ -208,7 +208,7 @@ async function timeOut(scene: Scene): Promise<void> {
   const clients = await scene.open(viewlog.port);
   for (const [name, state, client] of clients.filter(([, { isHalfBody }]) => isHalfBody)) {
     const statuses = await scene.answered(name, client, state.answers);
-    scene.row(`${name} gets 408 after its time-out`, all(408, statuses, 1), statuses);
+    scene.row(`${name} gets 408 after its timeout`, all(408, statuses, 1), statuses);
     const isDeno = /Deno/.test(scene.runtime.name);
     const closed = isDeno ? client.isClosed() : await until(client.isClosed);
     scene.row(`${name} is closed after its 408`, closed);
@@ -216,7 +216,7 @@ async function timeOut(scene: Scene): Promise<void> {
   if (scene.runtime === NODE) {
     const [, , half] = clients.find(([name]) => name === 'half a head')!;
     await until(half.isClosed);
-    scene.row('half a head gets 408 after its time-out', all(408, half.statuses(), 1));
+    scene.row('half a head gets 408 after its timeout', all(408, half.statuses(), 1));
   }
   for (const [name, { rest, answers, isHalfBody }, client] of clients) {
     if (isHalfBody || name === 'half a head') continue;
@@ -230,7 +230,7 @@ async function timeOut(scene: Scene): Promise<void> {
   }
   const isEndless = /Deno/.test(scene.runtime.name);
   const isUnreadClosed = !isEndless && (await until(unread.isClosed, LIMITS.unreadTimeoutMs));
-  scene.row('unread answers are closed after their time-out at the latest', isUnreadClosed);
+  scene.row('unread answers are closed after their timeout at the latest', isUnreadClosed);
   unread.socket.resetAndDestroy();
   await endRow(scene, viewlog, 'all connections');
 }
@@ -336,7 +336,7 @@ async function overBudget(scene: Scene): Promise<void> {
 
 /** Expects that the memory for requests is free, and that viewlog accepts views. */
 async function expectFree(scene: Scene, viewlog: Watched): Promise<void> {
-  // The time-out of a body would free the memory too, but later.
+  // The timeout of a body would free the memory too, but later.
   const isFree = async () => (await viewlog.metrics())['viewlog_queue_bytes'] === 0;
   scene.row(
     'the memory for requests is free once the clients are gone',

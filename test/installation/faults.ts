@@ -109,7 +109,8 @@ async function stopsStart(place: Place, code: number, log: RegExp, check: string
   expect([exit, findings[0]!.state]).toStrictEqual([78, 'error']);
   // Until the errors are corrected, a start would fail.
   const starts = findings.filter(({ fix = '' }) => /tart (viewlog|the archive)\b/.test(fix));
-  for (const { fix } of starts) expect(fix).toMatch(/^First correct the errors above\. /);
+  for (const { fix } of starts)
+    expect(fix).toMatch(/^The fixes below work only once the errors above\. /);
   return commandBelow(await place.finding(check), fix);
 }
 
@@ -517,7 +518,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.send();
       for (let i = 0; i < 2; i++) expect(await place.send({ p: 1 })).toBe(422);
       const said = await place.pageThatSays(/p must be a string/);
-      const { code, text } = await paste(place, commandBelow(said, /To see why the latest view was refused:/));
+      const { code, text } = await paste(
+        place,
+        commandBelow(said, /To see why the latest view was refused:/),
+      );
       expect([code, text]).toStrictEqual([65, expect.stringMatching(/422 invalid-view[^]*p must/)]);
     },
   },
@@ -575,7 +579,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       for (let i = 0; i < 12; i++) expect(await place.send()).toBe(i < 5 ? 201 : 429);
       await early.stop();
       await place.starts();
-      const said = await place.pageThatSays(/Its limit is 5 views per minute, and \d+ were sent/);
+      const said = await place.pageThatSays(
+        /The project's limit is 5 views per minute, and \d+ were sent/,
+      );
       await edits(place, commandBelow(said, /raise the limit to twice that/));
       await expectHealthy(place, {});
       for (let i = 0; i < 6; i++) expect(await place.send()).toBe(201);
@@ -815,7 +821,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
 /** The doctor can find a collector with a stream only by its status page. */
 const statusOf = ({ plan, flags }: Place): string[] => (plan.store === 'stream' ? flags : []);
 
-/** Shows a process another time. The process's time-outs still use the real clock. */
+/** Shows a process another time. The process's timeouts still use the real clock. */
 const clock = (offset: string): string[] => {
   const libraries = fs
     .readdirSync('/usr/lib')

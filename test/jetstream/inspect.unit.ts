@@ -4,7 +4,7 @@ import {
   configFault,
   configWarnings,
   groupFault,
-  hasRoomFor,
+  hasSpaceFor,
   limitFault,
   seenOf,
 } from '../../src/jetstream/inspect.ts';
@@ -116,21 +116,21 @@ describe('the check of a stream', () => {
       { max_msg_size: 16_511 },
       {},
       {},
-      /messages of at most .* \(max_msg_size\), too little/,
+      /messages of at most .* \(max_msg_size\), which is too small/,
     ],
     [
       'max_bytes is one byte too small',
       { max_bytes: 16_511 },
       {},
       {},
-      /holds at most .* \(max_bytes\), too little/,
+      /holds at most .* \(max_bytes\), which is too small/,
     ],
     [
       'max_payload is one byte too small',
       {},
       { payloadMax: 16_511 },
       {},
-      /messages of at most .* \(max_payload\), too little/,
+      /messages of at most .* \(max_payload\), which is too small/,
     ],
     [
       'every limit is just large enough for a view',
@@ -149,7 +149,7 @@ describe('the check of a stream', () => {
     expect(others).toStrictEqual([]);
     if (text === undefined) expect(warning).toBeUndefined();
     else expect(warning).toMatch(text);
-    const isTooSmall = warning?.includes('too little') ?? false;
+    const isTooSmall = warning?.includes('too small') ?? false;
     expect(limitFault(info.config, { ...NEEDS, ...needs })).toBe(isTooSmall ? warning : undefined);
   });
 
@@ -162,7 +162,7 @@ describe('the check of a stream', () => {
     ['space', 'old messages make way', { max_msgs: 3, discard: 'old' }, { bytes: 1, messages: 3 }],
   ])('finds %s for the largest view if %s', (outcome, _, change, state) => {
     const info = { config: { ...CONFIG, ...change }, state } as unknown as StreamInfo;
-    expect(hasRoomFor(info, 16_384)).toBe(outcome === 'space');
+    expect(hasSpaceFor(info, 16_384)).toBe(outcome === 'space');
   });
 });
 

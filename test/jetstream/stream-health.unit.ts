@@ -22,14 +22,14 @@ const refused = (at: number, scope?: 'view' | 'space'): At => [
   { type: 'failed', failure: { kind: 'refused', ...(scope && { scope }) } },
 ];
 const probed = (at: number, askedAt = at): At => [at, { type: 'probed', askedMs: askedAt * 1000 }];
-const healthy = (at: number, hasRoom = true, askedAt = at): At => [
+const healthy = (at: number, hasSpace = true, askedAt = at): At => [
   at,
-  { type: 'inspected', askedMs: askedAt * 1000, fault: undefined, hasRoom },
+  { type: 'inspected', askedMs: askedAt * 1000, fault: undefined, hasSpace },
 ];
 const GONE = 'the stream is gone';
 const down = (at: number, kind: 'down' | 'unfit' = 'down', askedAt = at): At => [
   at,
-  { type: 'inspected', askedMs: askedAt * 1000, fault: { kind, text: GONE }, hasRoom: false },
+  { type: 'inspected', askedMs: askedAt * 1000, fault: { kind, text: GONE }, hasSpace: false },
 ];
 
 const SILENT = 'the cluster acknowledges nothing';

@@ -167,8 +167,8 @@ test('projects lists the projects and escapes untrusted text', async () => {
 
 test.each([
   ['activate', 'activate needs the ID of a project. For example: viewlog activate 1000001 '],
-  ['activate 1 2', /^activate takes one ID; unexpected argument "2"$/],
-  ['activate --name My site 1', /unexpected argument "site"$/],
+  ['activate 1 2', /^activate takes one ID; found "2"$/],
+  ['activate --name My site 1', /found "site"$/],
   ['deactivate', 'deactivate needs the ID of a project. For example: '],
   ['deactivate 2', /^Project 2 isn't listed in \/.*\/projects.json$/],
   ['activate x1', 'such as 1000001; found "x1"'],
@@ -185,7 +185,7 @@ test.each([
   ['activate 1 --remove-origin https://c.com', 'no origin left'],
   ['activate 1 --operator me', '--operator must be an e-mail address'],
   ['activate 1 --max-views-per-minute 0', 'must be a whole number from 1'],
-  ['check x', 'check takes no arguments; unexpected argument "x"'],
+  ['check x', 'check takes no arguments; found "x"'],
 ])('"%s" is refused and changes nothing', async (line, why) => {
   const text = '{"projects": [{"id": "1", "origins": ["https://c.com"]}]}';
   const { run, read } = await file(text);

@@ -156,11 +156,13 @@ describe('a replay', () => {
       count === 2 ? void response.destroy() : accept(response, count),
     );
     expect([(first.end as Fatal).exitCode, states()]).toStrictEqual([69, '+?']);
-    expect(first.said).toContain(': 2 lines\n  1 sent\n  1 with an unknown outcome\nNever sent ');
+    expect(first.said).toContain(
+      ": 2 lines\n  1 sent\n  1 with an unknown outcome\nreplay won't send ",
+    );
     const second = await replay();
     expect([second.end, second.bodies.length, states()]).toStrictEqual([false, 1, '+?+']);
     expect(second.said).toContain('1 with an unknown outcome\n');
-    expect(second.said).toContain('\nNever sent again, ');
+    expect(second.said).toContain("\nreplay won't send these views again, ");
     expect(second.said).toContain(`may be stored: ${idOf(1)}\n`);
     expect(second.said).toContain('append the line "ID -" to ');
     writeFileSync(`${file}.replayed`, `${idOf(1)} -\n`, { flag: 'a' });

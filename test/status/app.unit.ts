@@ -254,7 +254,7 @@ it("a collector warns about a stream whose servers are behind and isn't ready if
   expect(healthOf(scene.state()).warnings).toStrictEqual([
     none,
     'It drops views',
-    '1 of the 3 servers that store stream VIEWS are down or behind: n2',
+    'These servers of stream VIEWS are down or behind: n2 (1 of 3)',
   ]);
   scene.around = { store: { unavailable: 'the disk is full' } };
   expect(healthOf(scene.state())).toStrictEqual({
@@ -291,7 +291,8 @@ it('a collector logs when a cause of refusals begins, with the fix, and when it 
   scene.around = { store: { unavailable: 'the disk is full' } };
   expect(look()).toStrictEqual([]);
   scene.around = {};
-  const ended = 'info: Project 1 (Aurora): views are accepted again (origin not allowed)';
+  const ended =
+    'info: Project 1 (Aurora): views are accepted again; the cause was: origin not allowed';
   expect(look()).toStrictEqual([ended]);
   expect(refuse()).toStrictEqual([]);
   scene.nowMs = NOON + HOUR_MS + 60_000;
@@ -322,7 +323,7 @@ it('a collector logs the fix for the most frequent cause even if a rarer one has
   for (const one of scene.judged()) refusalLog.update(one, scene.state());
   expect(log.lines).toStrictEqual([
     expect.stringMatching(/^warn: .* \(origin not allowed, invalid view\)\. Correct the page/),
-    expect.stringMatching(/^info: .* accepted again \(origin not allowed\)$/),
+    expect.stringMatching(/^info: .* accepted again; the cause was: origin not allowed$/),
   ]);
 });
 
@@ -360,7 +361,7 @@ describe('the log of refusals that end within a minute', () => {
     scene.accept(70);
     expect(look()).toStrictEqual([
       'warn: Project 1: 9 of 79 views in the last hour were refused (origin not allowed). Views have been accepted again since 2026-11-22 14:00 UTC.',
-      'info: Project 1: views are accepted again (origin not allowed)',
+      'info: Project 1: views are accepted again; the cause was: origin not allowed',
     ]);
     expect(look()).toStrictEqual([]);
     burst();
@@ -395,7 +396,7 @@ describe('the log of refusals that end within a minute', () => {
     scene.nowMs += HOUR_MS;
     scene.accept(1);
     expect(look()).toStrictEqual([
-      'info: Project 1: views are no longer refused (origin not allowed)',
+      'info: Project 1: views are no longer refused; the cause was: origin not allowed',
     ]);
   });
 });

@@ -98,7 +98,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on %s', (r
     await new Promise((resolve) => setTimeout(resolve, 200));
     const ended = viewlog.signal('SIGTERM');
     await until(() => viewlog.stdout().includes('viewlog stopping'));
-    const stopping = { status: 'not ready', reasons: ['shutting down'], warnings };
+    const stopping = { status: 'not ready', reasons: ['viewlog is stopping'], warnings };
     expect(await readiness(viewlog)).toStrictEqual([503, stopping]);
     expect((await slow).answers.map(({ status }) => status)).toStrictEqual([201]);
     expect((await ended).code).toBe(0);

@@ -138,7 +138,7 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
   --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB or use a larger disk.`);
     scene.around = { store, files: { fileSystem: { ...disk, sizeBytes: 999 * MiB } } };
     expect(scene.text()).toMatch(
-      /58 MiB is free, and viewlog needs 6 MiB more\. Delete views-.*\n {4}ls -lh \/data$/,
+      /58 MiB is free, and viewlog needs 6 MiB more\. Delete view files .*\n {4}ls -lh \/data$/,
     );
     expect(headlineOf(scene.model())[0]).toBe('red');
     expect(scene.whole()).toMatch(/ not stored {8}1 .* not stored {8}2 .* inactive {10}3 /s);
@@ -324,7 +324,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     scene.list({ id: '1', maxViewsPerMinute: 20 }, { id: '2' });
     scene.accept(20, '1', 0);
     scene.refuse(130, { code: 'rate-limited', project: '1', limit: 20 }, undefined, undefined, 0);
-    const limit = 'Its limit is 20 views per minute';
+    const limit = "The project's limit is 20 views per minute";
     expect(scene.text()).toContain(
       `${limit}. After a full minute, the status page suggests a limit.`,
     );
@@ -606,7 +606,7 @@ describe('the status page says what happened to refused views', () => {
     [
       'some of which were sent again',
       afterNine(origin, 0, 'full', 4),
-      `\n  4 refused views were sent again.\n  5 refused views are stored, but not sent again yet. After the fix, send them again:\n    ${REPLAY}`,
+      `\n  4 refused views were sent again.\n  5 refused views are stored but haven't been sent again yet. After the fix, send them again:\n    ${REPLAY}`,
     ],
     [
       'that were all sent again',
@@ -705,7 +705,7 @@ it('the status page says what happened to views of a fixed cause while another o
   expect(scene.text()).toBe(`Views are arriving from 2 of 2 projects; earlier problems are fixed
 Aurora: fixed since ${at('14:00')} (origin not allowed). Still refused (rate limited): 1 in the last hour.
   1 view was refused in the last 24 hours, most recently on ${at('14:00')} without an Origin header: rate limited.
-  Its limit is 10 views per minute. After a full minute, the status page suggests a limit.
+  The project's limit is 10 views per minute. After a full minute, the status page suggests a limit.
   1 refused view wasn't stored: viewlog stores no views over a project's limit.
   5 views were refused in the last 24 hours, most recently on ${at('14:00')} from ${MOVED}: origin not allowed.
   Views have been accepted again since ${at('14:00')}.
@@ -781,7 +781,7 @@ it('the status page suggests a limit by the busiest full minute of accepted and 
   // The current minute doesn't count until it has ended.
   scene.refuse(30, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
   expect(scene.text()).toContain(
-    `Its limit is 5 views per minute, and 6 were sent in the busiest full minute. Unless this is a flood, raise the limit to twice that rate:
+    `The project's limit is 5 views per minute, and 6 were sent in the busiest full minute. Unless this is a flood, raise the limit to twice that rate:
     ${VIEWLOG} activate 1 ${FILES} --max-views-per-minute 12`,
   );
 });

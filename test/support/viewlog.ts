@@ -168,7 +168,7 @@ export function linesOf(data: string, kind: 'views' | 'refused'): string[] {
     .flatMap((name) => readFileSync(join(data, name), 'utf8').split('\n').slice(0, -1));
 }
 
-/** Waits until `find` returns something. The test's own time-out is the limit. */
+/** Waits until `find` returns something. The test's own timeout is the limit. */
 export async function until<T>(find: () => T | Promise<T>): Promise<NonNullable<T>> {
   for (;;) {
     const seen = await find();

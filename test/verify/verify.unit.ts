@@ -53,14 +53,14 @@ it('verify counts a sealed fragment separately, even one that ends in half a cha
   const sealed = Buffer.concat([fragment, Buffer.from(`\n${text(LINES)}`)]);
   const { isValid, said } = await verify(sealed);
   const expected =
-    '1 sealed fragment: line 1; not a fault: a crash cut the line off before it was acknowledged';
+    "1 sealed fragment: line 1; this isn't a fault: a crash or a full disk cut the line off, and its view was never acknowledged";
   expect([isValid, said]).toStrictEqual([true, [expected]]);
 });
 
 it('verify accepts a last line without a newline', async () => {
   const { isValid, summary, said } = await verify(text(LINES) + FIFTH);
   expect(summary).toContain('40 lines');
-  const expected = 'the last line has no newline: it is being written; not a fault';
+  const expected = "the last line has no newline: it is being written, which isn't a fault";
   expect([isValid, said]).toStrictEqual([true, [expected]]);
 });
 

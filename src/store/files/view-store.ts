@@ -30,7 +30,7 @@ import { type Blocked, DayWriter, NOTHING } from '../../disk/day-writer.ts';
 import { FreeSpace } from '../../disk/free-space.ts';
 import type { DirectoryOptions } from '../../disk/ops.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
-import { type Appended, SHUTTING_DOWN, type ViewStore } from '../store.ts';
+import { type Appended, STOPPING, type ViewStore } from '../store.ts';
 import { Batch, countLines } from './batch.ts';
 
 /** The caller must hold the directory's lock. */
@@ -125,7 +125,7 @@ export class LocalViewStore implements ViewStore {
     this.#isClosing = true;
     this.#endPolls?.();
     const isFinished = await within(timeoutMs, this.#finish()).finally(() => {
-      this.#refuseAll(SHUTTING_DOWN);
+      this.#refuseAll(STOPPING);
     });
     if (isFinished) return;
     const seconds = plural(timeoutMs / 1000, 'second');
@@ -161,7 +161,7 @@ export class LocalViewStore implements ViewStore {
     if (this.#fatal !== undefined) return FAILED;
     if (this.#isStuck) return STUCK;
     if (this.#blocked !== undefined) return this.#blocked.reason;
-    if (this.#isClosing) return SHUTTING_DOWN;
+    if (this.#isClosing) return STOPPING;
     return this.#space.isLow ? 'too little free disk space' : undefined;
   }
 

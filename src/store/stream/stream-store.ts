@@ -24,7 +24,7 @@ import { StreamWatch } from '../../jetstream/stream-watch.ts';
 import { type PrepareOptions, prepareStream, probe } from '../../jetstream/stream.ts';
 import { lineHeadOf, linesOf } from '../../view/line.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
-import { type Appended, SHUTTING_DOWN, type ViewStore } from '../store.ts';
+import { type Appended, STOPPING, type ViewStore } from '../store.ts';
 
 interface StreamStoreOptions extends PrepareOptions {
   readonly stream: string;
@@ -96,7 +96,7 @@ export class StreamStore implements ViewStore {
   }
 
   async append(fields: Uint8Array, project: string): Promise<Appended> {
-    const unavailable = this.#isClosing ? SHUTTING_DOWN : this.#watch.unavailable;
+    const unavailable = this.#isClosing ? STOPPING : this.#watch.unavailable;
     if (unavailable !== undefined) return { unavailable };
     const { ts, id } = this.#stamp();
     const line = linesOf(lineHeadOf(ts, id), [fields]).subarray(0, -1); // without its newline
@@ -124,7 +124,7 @@ export class StreamStore implements ViewStore {
     const { seen, warnings, trouble } = this.#watch;
     return {
       ...this.#counts,
-      unavailable: this.#isClosing ? SHUTTING_DOWN : trouble,
+      unavailable: this.#isClosing ? STOPPING : trouble,
       unavailableSinceMs: cluster.disconnectedSinceMs,
       queuedLines: this.#publisher.waiting,
       stream: {

@@ -171,7 +171,7 @@ describe('a full disk', () => {
     const again = await openStore({ dir });
     expect(text()).toHaveLength(41);
     expect(again.log.lines).toEqual([
-      `warn: "${path}" ended in a fragment after a crash; sealed it with a newline`,
+      `warn: "${path}" ended in a fragment; viewlog has sealed it with a newline`,
     ]);
     await again.store.close(20_000);
   });
@@ -204,7 +204,7 @@ test('a store logs once that the free space is unknown', async () => {
   expect(await store.append(view(1))).toHaveProperty('id');
   await until(() => asked > 2);
   expect(log.lines).toEqual([
-    'warn: --min-free is off: free disk space is unknown: Requires sys access to "statfs"; start Deno with --allow-sys=statfs',
+    `warn: --min-free is off, because viewlog can't read the free disk space: Requires sys access to "statfs"; start Deno with --allow-sys=statfs`,
   ]);
   await store.close(20_000);
 });

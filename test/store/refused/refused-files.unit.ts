@@ -118,7 +118,7 @@ describe('a store of refused views', () => {
     return { disk, ...openRefused({ files: disk.files() }) };
   }
 
-  it('queues at most 1 MiB of views while the disk hangs and stops within its time-out', async () => {
+  it('queues at most 1 MiB of views while the disk hangs and stops within its timeout', async () => {
     const { disk, store } = openFaulty();
     disk.fault = () => new Promise(() => {});
     const text = JSON.stringify({ x: 'x'.repeat(9_992) });
