@@ -734,6 +734,16 @@ const PEOPLE: Person[] = [
     stored: [],
     saw: 'is off: opt-out',
   },
+  ...[`localStorage.viewlog = 'off';`, `self.viewlog = 'off'; ${WITHOUT_STORAGE}`].map(
+    (browser): Person => ({
+      did: `opened a page with two scripts, after ${browser}`,
+      browser,
+      html: (path, script) => pageOf(path, script + script.replace(/"\d+"/, '"99999999"')),
+      steps: openAndHear,
+      stored: [],
+      saw: 'is off: opt-out,viewlog99999999 is off: opt-out',
+    }),
+  ),
   ...[
     'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
     'AhrefsBot/7.0',

@@ -52,8 +52,9 @@ interface NavigationEvent extends Event {
   let where = location;
   let browser = navigator as Navigator & Record<string, DOMStringMap>;
   let on = addEventListener;
-  let key = 'viewlog' + id; // not a template, which JSP and FreeMarker would fill in
-  let globals = self as unknown as { readonly navigation?: NavigationApi; viewlog: unknown };
+  let name = 'viewlog';
+  let key = name + id; // not a template, which JSP and FreeMarker would fill in
+  let globals = self as unknown as { readonly navigation?: NavigationApi; [name]: unknown };
   let navigation = globals.navigation;
   let bodies: string[] = [];
   // Not a property of the window, which also names the page's elements by their ids.
@@ -170,9 +171,9 @@ interface NavigationEvent extends Event {
     try {
       let storage = sessionStorage;
       // A visit begins when the visitor comes from elsewhere, if the browser shows that.
-      storage.viewlog = first = (from ? from.split('/')[2] != where.host : activation)
+      storage[name] = first = (from ? from.split('/')[2] != where.host : activation)
         ? from
-        : (storage.viewlog ?? from);
+        : (storage[name] ?? from);
     } catch {
       // The visitor or a sandbox forbids storage.
     }
@@ -201,9 +202,11 @@ interface NavigationEvent extends Event {
   browser[key] = page.currentScript?.dataset || {};
   if (!isHere) {
     // A page can turn the script off, for example for visitors who ask not to be tracked. The site's
-    // owner can turn it off in a browser, so that it counts only visitors.
+    // owner can turn it off in a browser, so that it counts only visitors. The page's other scripts
+    // find the switch in `browser`, because this one replaces the page's own.
     try {
-      why = (globals.viewlog || localStorage.viewlog) == 'off' && 'opt-out';
+      why =
+        ((browser[name] ||= globals[name] || localStorage[name]) as unknown) == 'off' && 'opt-out';
     } catch {
       // Without storage, nobody can have turned the script off there.
     }
@@ -216,7 +219,7 @@ interface NavigationEvent extends Event {
             browser[key].local == null &&
             'no data-local';
     // A promise, so that a view that JSON can't express doesn't stop the router that sends it.
-    globals.viewlog = async (view?: ByHand) => why || whenShown(() => begin(0, view));
+    globals[name] = async (view?: ByHand) => why || whenShown(() => begin(0, view));
     // oxlint-disable-next-line no-console -- the page's developer looks there
     if (why) console.info(key, 'is off:', why);
     else whenShown(start);
