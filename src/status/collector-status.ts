@@ -34,7 +34,8 @@ export function collectorStatus({ keepDays, installation, snapshot }: CollectorS
   const modelNow = async ({ req }: Context, project?: Project) => {
     const filter = (req.query('filter') ?? '').trim().slice(0, FILTER_LENGTH_MAX);
     const files = await filesNow();
-    const resent = await records?.(snapshot().nowMs);
+    const { nowMs, counts } = snapshot();
+    const resent = await records?.(nowMs, counts.sinceMs);
     const state = { ...snapshot(), files, resent };
     const listing = new Listing(filter);
     await judgeListed(state, (one) => listing.add(one), project);

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { dayOf, DAY_MS } from '../base/time.ts';
 import { fileNameOf, replayRecordOf } from '../disk/names.ts';
-import { readReplayed } from '../replay/replay-record.ts';
+import { readReplayed, type Replayed } from '../replay/replay-record.ts';
 import type { RefusalCode } from '../view/refusal.ts';
 import { reasonKey } from './reasons.ts';
 import { Timeline } from './timeline.ts';
@@ -12,14 +12,26 @@ export type Resent = ReadonlyMap<string, Timeline>;
 
 export const resentKey = (project: string, reason: string): string => `${project} ${reason}`;
 
+/** @param sinceMs when counting began: the page knows nothing of views refused before. */
+export function resentIn(replayed: readonly Replayed[], sinceMs: number): Resent {
+  const resent = new Map<string, Timeline>();
+  for (const { project, code, origin, refusedMs } of replayed) {
+    const key = resentKey(project, reasonKey(code as RefusalCode, origin));
+    const timeline = resent.get(key) ?? new Timeline();
+    for (const ms of refusedMs) if (ms >= sinceMs) timeline.add(ms);
+    resent.set(key, timeline);
+  }
+  return resent;
+}
+
 /**
  * Returns a function that finds which refused views of the last 24 hours were sent again. The
  * function never rejects. It reads the records of a data directory if they have changed.
  */
-export function replayRecords(dir: string): (nowMs: number) => Promise<Resent> {
-  let resent = new Map<string, Timeline>();
+export function replayRecords(dir: string): (nowMs: number, sinceMs: number) => Promise<Resent> {
+  let resent: Resent = new Map();
   let seen = '';
-  return async (nowMs) => {
+  return async (nowMs, sinceMs) => {
     const days = [nowMs - DAY_MS, nowMs].map(dayOf);
     const paths = days.map((day) => replayRecordOf(`${dir}/${fileNameOf('refused', day)}`));
     const stats = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));
@@ -27,14 +39,7 @@ export function replayRecords(dir: string): (nowMs: number) => Promise<Resent> {
     if (found === seen) return resent;
     // Views of a record that can't be read count as not sent again.
     const sent = await Promise.all(days.map((day) => readReplayed(dir, day).catch(() => [])));
-    const counts = new Map<string, Timeline>();
-    for (const { project, code, origin, refusedMs } of sent.flat()) {
-      const key = resentKey(project, reasonKey(code as RefusalCode, origin));
-      const timeline = counts.get(key) ?? new Timeline();
-      for (const ms of refusedMs) timeline.add(ms);
-      counts.set(key, timeline);
-    }
-    [resent, seen] = [counts, found];
+    [resent, seen] = [resentIn(sent.flat(), sinceMs), found];
     return resent;
   };
 }

@@ -283,10 +283,7 @@ function fateOf(
   const { isStored = false } = REFUSALS[code];
   const lost = isStored ? Math.min(lastDay, droppedIn?.lastDay(nowMs) ?? 0) : lastDay;
   const sentAgain = isStored
-    ? resentOf(project, key, reasons, resent).reduce(
-        (sum, timeline) => sum + timeline.lastDay(nowMs),
-        0,
-      )
+    ? refusedIn.sharedWith(resentOf(project, key, reasons, resent), nowMs)
     : 0;
   const isYesterday = refusedIn.between(nowMs - DAY_MS, nowMs - (nowMs % DAY_MS)) > 0;
   const [from, to] = [dayOf(Math.min(sinceMs, nowMs - (isYesterday ? DAY_MS : 0))), dayOf(lastMs)];

@@ -99,6 +99,23 @@ export class Timeline {
   }
 
   /**
+   * Returns how many views of the last day can be in both: for each quarter of an hour, the smaller
+   * of this count and the sum of the others.
+   */
+  sharedWith(others: readonly Timeline[], nowMs: number): number {
+    if (others.length === 0) return 0;
+    let sum = 0;
+    for (let ms = nowMs - DAY_MS; ms <= nowMs; ms += QUARTER_MS) {
+      const [own, ...theirs] = [this, ...others].map((one) => one.between(ms, ms + QUARTER_MS));
+      sum += Math.min(
+        own!,
+        theirs.reduce((total, count) => total + count, 0),
+      );
+    }
+    return sum;
+  }
+
+  /**
    * Returns the last 24 hours, a count for each, oldest first; the newest hour is still running.
    */
   hours(nowMs: number): number[] {

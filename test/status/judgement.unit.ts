@@ -4,11 +4,10 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/time.ts';
 import { Counts } from '../../src/status/counts.ts';
 import type { StatusModel } from '../../src/status/model.ts';
 import { noticesOf } from '../../src/status/problem-words.ts';
-import { reasonKey, savedCounts } from '../../src/status/reasons.ts';
-import { resentKey } from '../../src/status/resent.ts';
+import { savedCounts } from '../../src/status/reasons.ts';
+import { resentIn } from '../../src/status/resent.ts';
 import { slicesOf } from '../../src/status/saved-counts.ts';
 import type { JudgedReason } from '../../src/status/state.ts';
-import { Timeline } from '../../src/status/timeline.ts';
 import { headlineOf } from '../../src/status/words.ts';
 import { Random } from '../simulation/random.ts';
 import { NOON, Scene } from '../support/status-scene.ts';
@@ -52,12 +51,17 @@ class World {
   readonly random: Random;
   readonly scene: Scene;
   readonly sites: Site[];
+  /** What the collector counts. */
   readonly sent: Sent[] = [];
+  /** What it counted until its counts were lost. */
+  readonly forgotten: Sent[] = [];
   readonly endMs: number;
   startMs: number;
   isOut = false;
   /** When the collector couldn't store views or didn't run. */
   outMs: readonly [number, number];
+  /** When the counts are lost, while views from the new address are refused. */
+  readonly lostMs: number;
 
   constructor(seed: number) {
     this.random = new Random(seed);
@@ -85,6 +89,8 @@ class World {
     });
     const out = this.endMs - random.below(5 * HOUR_MS);
     this.outMs = random.chance(0.4) ? [out, out + random.below(HOUR_MS)] : [0, 0];
+    const [brokenMs] = this.sites[0]!.brokenMs;
+    this.lostMs = random.chance(0.5) ? brokenMs + random.below(NEW_MS) : Infinity;
     this.scene = new Scene(this.listed(NOON), NOON);
   }
 
@@ -108,7 +114,8 @@ class World {
     const stepMs = isEarly ? MINUTE_MS : STEP_MS;
     scene.nowMs += stepMs;
     if (this.isOut) return;
-    if (wasOut || random.chance(0.0005)) this.restart();
+    const isLost = nowMs < this.lostMs && scene.nowMs >= this.lostMs;
+    if (isLost || wasOut || random.chance(0.0005)) this.restart(isLost);
     if (!isEarly) scene.projects.replace({ projects: this.listed(nowMs) });
     for (const site of this.sites) {
       if (within(nowMs, site.pausedMs)) continue;
@@ -148,13 +155,17 @@ class World {
     if (isLost) onDropped('full');
   }
 
-  /** Saves the counts, as a stop does, and reads them again. */
-  restart(): void {
+  /**
+   * Saves the counts, as a stop does, and reads them again.
+   * @param isLost true: begins with none.
+   */
+  restart(isLost: boolean): void {
     const { scene } = this;
     const saved = v.parse(savedCounts, JSON.parse([...slicesOf(scene.counts)].join('')));
     const isListed = (id: string): boolean => scene.projects.find(id) !== undefined;
     Object.assign(scene, { counts: new Counts(() => scene.nowMs, isListed) });
-    scene.counts.restore(saved);
+    if (isLost) this.forgotten.push(...this.sent.splice(0));
+    else scene.counts.restore(saved);
     this.startMs = scene.nowMs;
   }
 
@@ -162,15 +173,15 @@ class World {
   replay(): void {
     const { scene, random } = this;
     if (scene.nowMs < this.sites[0]!.brokenMs[1]) return;
-    for (const one of this.sent) {
-      if (one.cause === 'origin-not-allowed' && one.fate === 'stored' && random.chance(0.7)) {
+    const all = [...this.forgotten, ...this.sent];
+    for (const one of all) {
+      if (one.cause === 'origin-not-allowed' && one.fate === 'stored' && random.chance(0.3)) {
         one.fate = 'resent';
       }
     }
-    const timeline = new Timeline();
-    for (const { atMs, fate } of this.sent) if (fate === 'resent') timeline.add(atMs);
-    const key = resentKey('1', reasonKey('origin-not-allowed', NEW));
-    scene.around = { ...scene.around, resent: new Map([[key, timeline]]) };
+    const refusedMs = all.filter(({ fate }) => fate === 'resent').map(({ atMs }) => atMs);
+    const replayed = [{ project: '1', code: 'origin-not-allowed', origin: NEW, refusedMs }];
+    scene.around = { ...scene.around, resent: resentIn(replayed, scene.counts.sinceMs) };
   }
 }
 
@@ -309,7 +320,7 @@ it.each([seeds].flat())('the status page agrees with an independent oracle: seed
   const { scene, random } = world;
   while (scene.nowMs < world.endMs) {
     world.step();
-    if (random.chance(0.001)) world.replay();
+    if (random.chance(0.005)) world.replay();
     // The operator can't read the page while the collector doesn't run.
     const isLate = scene.nowMs > world.endMs - LOOKED_AT_MS;
     if (world.isOut || !isLate || !random.chance(0.02)) continue;

@@ -576,14 +576,20 @@ it.each<[why: string, around: Scene['around']]>([
 
 describe('the status page says what happened to refused views', () => {
   /** Returns the page after nine refusals, of which `lost` weren't stored. */
-  function afterNine(refused: Refusal, lost = 0, why: Dropped = 'full', sentAgain = 0): string {
+  function afterNine(
+    refused: Refusal,
+    lost = 0,
+    why: Dropped = 'full',
+    sentAgain = 0,
+    atMs = NOON,
+  ) {
     const scene = sceneOf({ files: { refusedDays } });
     for (let i = 0; i < 9; i++) {
       const onDropped = scene.counts.refused(refused, MOVED);
       if (i < lost) onDropped(why);
     }
     const timeline = new Timeline();
-    for (let i = 0; i < sentAgain; i++) timeline.add(NOON);
+    for (let i = 0; i < sentAgain; i++) timeline.add(atMs);
     const key = resentKey('1', reasonKey(refused.code, MOVED));
     scene.around = { ...scene.around, resent: new Map([[key, timeline]]) };
     return scene.text();
@@ -612,6 +618,11 @@ describe('the status page says what happened to refused views', () => {
       'that were all sent again',
       afterNine(origin, 0, 'full', 9),
       '\n  9 refused views were sent again.',
+    ],
+    [
+      'after a crash that lost the count of earlier ones, which were sent again',
+      afterNine(origin, 0, 'full', 5, NOON - HOUR_MS),
+      `\n  9 refused views are stored. After the fix, send them again:\n    ${REPLAY}`,
     ],
     [
       "over the project's limit",
