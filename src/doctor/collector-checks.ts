@@ -62,7 +62,7 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
     const what = `${fault}. ${effect}`;
     const { content, create } = reading;
     if (Buffer.isBuffer(content)) {
-      return [error(what, 'Correct the file. To list every fault, run:', commands.check(of))];
+      return [error(what, 'Correct the file. To check it again, run:', commands.check(of))];
     }
     if (status.overview?.projectsFault?.isMissing) return [error(what, RESTORE_PROJECTS)];
     // If the file can't be read, `checkPermissions` says what to do.

@@ -155,7 +155,7 @@ export function beginProjects({ projects = '', owners, hasSudo }: Installation):
   return `echo '{"projects": []}' | ${asOwner({ hasSudo }, owners.editor, write)}`;
 }
 
-/** Returns a command that prints every fault of the projects file. */
+/** Returns a command that checks the projects file. */
 export const check = (of: Installation): string => reading(of, ['check']);
 
 /** Returns a command of this program that prints the help on these words. */

@@ -2,10 +2,11 @@
 // state. `words.ts`, `problem-words.ts` and the renderers word them.
 import { BUILD } from '../base/built.ts';
 import { clip } from '../base/text.ts';
+import { dayOf } from '../base/time.ts';
 import type { Installation } from '../installation/installation.ts';
 import type { ProjectsFault } from '../projects/project-list.ts';
 import { typoOf } from '../projects/typo.ts';
-import { type CollectorState, warningsOf, type WatchedState } from './health.ts';
+import { type CollectorState, isStream, warningsOf, type WatchedState } from './health.ts';
 import { type ClosedDirectory, type FilesSeen, type Space, spaceOf } from './look-around.ts';
 import type { Activity } from './reasons.ts';
 import { COLOURS, judge, type Judged } from './state.ts';
@@ -49,6 +50,8 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   readonly total: Figures;
   /** 503s of the last 24 hours, for views that couldn't be stored. */
   readonly unstorable: number;
+  /** True: the files have views from before `sinceMs`. */
+  readonly hasEarlierViews: boolean;
   /** True: no view has arrived yet, accepted or refused. */
   readonly isNew: boolean;
   /** Unlisted ids that sent views in the last 24 hours, those with the most first. */
@@ -120,6 +123,8 @@ export function modelOf(input: ModelInput): StatusModel {
   const found = problems.filter((one) => one.kind === 'project' && matches(one, filter));
   const unlisted = unlistedIn(input);
   const total = figuresOf(counts.total, input);
+  const isCounted = total.lastAcceptedMs !== undefined || counts.projects.size > 0;
+  const hasEarlierViews = hasViewsBefore(input);
   return {
     nowMs,
     startMs,
@@ -144,7 +149,8 @@ export function modelOf(input: ModelInput): StatusModel {
     projects: [...found, ...others].slice(0, ROWS_MAX).map(toRow),
     total,
     unstorable: counts.refusedLastDay('storage-unavailable', nowMs),
-    isNew: total.lastAcceptedMs === undefined && counts.projects.size === 0,
+    hasEarlierViews,
+    isNew: !isCounted && !hasEarlierViews,
     unlisted: unlisted.slice(0, UNLISTED_MAX).map(toRow),
     unlistedInAll: unlisted.length,
     strayRequests: strayRequests && toRow(strayRequests),
@@ -156,6 +162,12 @@ export function modelOf(input: ModelInput): StatusModel {
 /** Returns whether the projects file is in a closed directory, so its fault follows from that. */
 const isInClosed = ({ files, installation: { data, projects } }: ModelInput): boolean =>
   files.closedDirectory !== undefined && projects?.startsWith(`${data}/`) === true;
+
+/** Returns whether the files have views that the counts don't include. */
+function hasViewsBefore({ files, store, counts: { sinceMs, startMs } }: ModelInput): boolean {
+  const isInToday = !isStream(store) && sinceMs === startMs && store.fileBytes > store.bytes;
+  return isInToday || files.viewDays.some((day) => day < dayOf(sinceMs));
+}
 
 /** With fewer refusals, a problem is no alarm, so that a few stray requests wake nobody. */
 const ALARM_MIN = 20;

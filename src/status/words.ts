@@ -108,7 +108,9 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
   if (projectsActive === 0) return ['grey', 'No project is active, so every view is refused'];
   if (model.isNew) return ['grey', 'Waiting for the first view'];
   const isAnyAccepted = model.total.lastAcceptedMs !== undefined;
-  return ['grey', isAnyAccepted ? 'Quiet: no views in the last hour' : 'No view accepted yet'];
+  if (isAnyAccepted) return ['grey', 'Quiet: no views in the last hour'];
+  const since = model.hasEarlierViews ? 'since the counts began' : 'yet';
+  return ['grey', `No view accepted ${since}`];
 }
 
 /** The store treats some errors as a full disk; the free space shows whether the disk is full. */
@@ -145,16 +147,17 @@ export function faultWord({ isMissing, access }: ProjectsFault): string {
 
 /** Returns the page's age, the time since which it counts, and a note on what is further down. */
 export function summaryWords(model: StatusModel): string {
-  const { total, nowMs, startMs, sinceMs, store, unlistedInAll } = model;
+  const { total, nowMs, startMs, sinceMs, store, unlistedInAll, hasEarlierViews } = model;
   const { lastAcceptedMs: lastMs } = total;
   const alone = isStream(store) ? ', by this collector alone' : '';
   const ids = `Views of ${plural(unlistedInAll, 'unlisted id')} are refused (see below).`;
+  const none = hasEarlierViews ? [] : ['No view yet.'];
   return [
-    lastMs === undefined ? 'No view yet.' : `Last view ${formatDuration(nowMs - lastMs)} ago.`,
-    sinceMs === startMs ? '' : ` Restarted ${at(startMs)}.`,
-    ` Counted since ${at(sinceMs)}${alone}.`,
-    unlistedInAll === 0 ? '' : ` ${ids}`,
-  ].join('');
+    ...(lastMs === undefined ? none : [`Last view ${formatDuration(nowMs - lastMs)} ago.`]),
+    ...(sinceMs === startMs ? [] : [`Restarted ${at(startMs)}.`]),
+    `Counted since ${at(sinceMs)}${alone}${hasEarlierViews ? '; earlier views are in the files' : ''}.`,
+    ...(unlistedInAll === 0 ? [] : [ids]),
+  ].join(' ');
 }
 
 const countOrDash = (count: number | undefined): string =>

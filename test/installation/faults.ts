@@ -211,7 +211,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       }
       const { findings } = await place.doctor();
       expect(findings[0]).toMatchObject({ state: 'error', check: 'projects file' });
-      const command = commandBelow(findings[0]!.fix!, /every fault, run:/);
+      const command = commandBelow(findings[0]!.fix!, /check it again, run:/);
       expect(await paste(place, command)).toMatchObject({
         code: 78,
         text: expect.stringContaining(name) as string,
@@ -225,7 +225,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     async happen(place) {
       edit(place, '"1"', '1');
       const fault = /projects\[0\]\.id must be a string .* found 1/;
-      const command = await stopsStart(place, 78, fault, 'projects file', /every fault, run:/);
+      const command = await stopsStart(place, 78, fault, 'projects file', /check it again, run:/);
       expect((await paste(place, command)).text).toMatch(fault);
       edit(place, '"id": 1', '"id": "1"');
       await place.starts();

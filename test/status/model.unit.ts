@@ -95,7 +95,7 @@ Aurora: fixed since ${at('14:06')}.
     scene.refuse(1, unlisted('77'));
     expect(scene.text()).toBe(`The projects file is invalid
 The projects file has been invalid since ${at('14:00')}. viewlog continues with the last good list. ${fault}.
-  Correct the file. Until then, no command can change it. To see every fault:
+  Correct the file. Until then, no command can change it. To check it again:
     ${VIEWLOG} check ${FILES}`);
     expect(scene.whole()).toMatch(
       /\n77\n.*\n {2}Once the projects file is correct, the status page shows the fix\.\n/,
@@ -553,6 +553,22 @@ it('the status page shows the invalid line of the projects file, with a mark at 
   expect(html).toMatch(/<blockquote>[^<]*u001b<mark>\[<\/mark>2J/);
   expect(html.match(/Copy/g)).toHaveLength(1);
 });
+
+it.each<[where: string, around: Scene['around']]>([
+  ['in files of earlier days', { files: { viewDays: ['2026-11-20', DAY] } }],
+  ["in today's file", { store: { fileBytes: 900, bytes: 0 } }],
+])(
+  'the status page says that earlier views are %s if the file of the counts was deleted',
+  (_, around) => {
+    const scene = new Scene([{ id: '1' }]);
+    scene.around = around;
+    expect(scene.text()).toBe('No view accepted since the counts began');
+    const since = `Counted since ${at('14:00')}; earlier views are in the files.`;
+    expect(scene.whole()).toContain(`\n${since}\n`);
+    scene.accept();
+    expect(scene.whole()).toContain(`\nLast view 1 s ago. ${since}\n`);
+  },
+);
 
 it.each(['accepted', 'refused'])('the status page shows first steps until a view is %s', (how) => {
   const scene = new Scene([{ id: '1' }]);

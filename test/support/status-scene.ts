@@ -14,7 +14,7 @@ import type { Refusal } from '../../src/view/refusal.ts';
 
 export const FILES: WatchedState = {
   lines: 0,
-  bytes: 0,
+  bytes: 1234,
   unavailable: undefined,
   unavailableSinceMs: undefined,
   detail: undefined,
