@@ -84,7 +84,7 @@ export async function serve(
   const service = collectorStatus({ keepDays, installation: () => installation, snapshot });
   const status = await openStatus(settings.status, token, service, log);
   const save = async () => file?.save();
-  const endMinutes = everyMinute({ snapshot, save, fixFor: service.fixFor, log });
+  const endMinutes = everyMinute({ snapshot, save, ...service, log });
   const listener = await listen({ ...settings, budget, handler: createCollector(parts) });
   log.info(`viewlog listening on ${listener.url}`);
   installation = { ...installation, address: ownAddress(listener.address), status: status?.url };

@@ -47,7 +47,7 @@ export const activate = defineCommand({
     if (near !== undefined) {
       const undo = commands.deactivate(installation, id);
       log.warn(
-        `Project ${id} is new and one typo away from ${near}; if it is a typo, deactivate it: ${undo}`,
+        `Project ${id} is new and one typo away from ${near}; if ${near} is the typo, correct the projects file; if ${id} is, deactivate it: ${undo}`,
       );
     }
     if (before !== undefined && before.active !== false && !before.origins && after.origins) {

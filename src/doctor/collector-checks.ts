@@ -259,7 +259,7 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
   if (overview === undefined) return [];
   const { projects, problems, warnings, store } = overview;
   // Includes refusals that are too few for the page.
-  const refused = [...projects, ...problems.filter(({ kind }) => kind === 'requests')].filter(
+  const refused = [...projects, ...problems.filter(({ kind }) => kind !== 'project')].filter(
     ({ state, reasons }) => state === 'silent' || reasons.some(isOpen),
   );
   const more = refused.length - REFUSALS_MAX;

@@ -1,10 +1,10 @@
 import { errnoOf } from '../base/exit.ts';
-import { plural } from '../base/format.ts';
+import { formatCount } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
 import { every } from '../base/time.ts';
 import { accessFix } from '../installation/commands.ts';
 import { absolute } from '../installation/installation.ts';
-import { ProjectList, summaryOf } from './project-list.ts';
+import { type Project, ProjectList, summaryOf } from './project-list.ts';
 import {
   cannotRead,
   readProjectsFile,
@@ -45,18 +45,28 @@ export async function followProjects(settings: FollowSettings, log: Log) {
     const isSame = found === reading;
     if (isSame && !isAsked) return;
     reading = found;
-    const before = projects.all().length;
+    const before = projects.all();
     const what = isSame ? 'unchanged' : apply(found, path, projects);
     const now = projects.all();
-    const fewer = now.length < before ? ` (before: ${plural(before, 'project')})` : '';
+    const gone = before.filter(({ id }) => projects.find(id) === undefined);
     if (projects.fault !== undefined) log.warn(projects.fault.message);
-    else log.info(`Projects file ${what}: ${summaryOf(now)}${fewer}`);
+    else log.info(`Projects file ${what}: ${summaryOf(now)}${goneText(gone)}`);
   };
   // One after another.
   const checkNext = (isAsked: boolean): Promise<void> =>
     (lastCheck = lastCheck.then(() => check(isAsked)));
   const close = every(POLL_MS, () => void checkNext(false));
   return { projects, reload: () => checkNext(true), close };
+}
+
+const GONE_MAX = 5;
+
+/** `; no longer listed: 1000001, 1000002` */
+function goneText(gone: readonly Project[]): string {
+  if (gone.length === 0) return '';
+  const more = gone.length > GONE_MAX ? ` and ${formatCount(gone.length - GONE_MAX)} more` : '';
+  const ids = gone.slice(0, GONE_MAX).map(({ id }) => id);
+  return `; no longer listed: ${ids.join(', ')}${more}`;
 }
 
 /** Reads the projects file as the account that runs viewlog, which must be able to. */

@@ -9,8 +9,8 @@ import { lookAround } from './look-around.ts';
 import { collectorMetrics } from './metrics.ts';
 import { Listing, modelOf } from './model.ts';
 import { page } from './page.tsx';
-import { fixOf, stepText } from './problem-words.ts';
-import { type JudgedReason, judgeListed } from './state.ts';
+import { directoryNotice, fixOf, stepText } from './problem-words.ts';
+import { type JudgedReason, judgeAll } from './state.ts';
 import { replayRecords } from './resent.ts';
 import { statusText } from './text.ts';
 import { arrivingWords } from './words.ts';
@@ -38,7 +38,7 @@ export function collectorStatus({ keepDays, installation, snapshot }: CollectorS
     const resent = await records?.(nowMs, counts.sinceMs);
     const state = { ...snapshot(), files, resent };
     const listing = new Listing(filter);
-    await judgeListed(state, (one) => listing.add(one), project);
+    await judgeAll(state, (one) => listing.add(one), project);
     return modelOf({ ...state, listing, installation: installation() });
   };
   const service: Service = {
@@ -71,7 +71,14 @@ export function collectorStatus({ keepDays, installation, snapshot }: CollectorS
     },
   };
   const fixFor = (reason: JudgedReason): string => stepText(fixOf(reason, installation()));
-  return { ...service, fixFor };
+  /** Returns what is wrong with the data directory and its fix, in one line. */
+  const directoryWarning = async (): Promise<string | undefined> => {
+    const { closedDirectory } = await filesNow();
+    if (closedDirectory === undefined) return undefined;
+    const { title, steps } = directoryNotice(closedDirectory, installation());
+    return [title, ...steps.map(stepText)].join(' ');
+  };
+  return { ...service, fixFor, directoryWarning };
 }
 
 function pageFile(context: Context, name: string, type: string): Response {

@@ -8,7 +8,7 @@ import {
   isRefused,
   type Judged,
   type JudgedReason,
-  judgeListed,
+  judgeAll,
   REQUESTS,
   stateOf,
 } from './state.ts';
@@ -20,16 +20,20 @@ interface Minutely {
   readonly save: () => Promise<void>;
   /** Words the fix, with its command, in one line. */
   readonly fixFor: (reason: JudgedReason) => string;
+  /** Returns why viewlog can't create files in its data directory. */
+  readonly directoryWarning: () => Promise<string | undefined>;
   readonly log: Log;
 }
 
 /**
  * Once a minute, saves the counts and logs which projects' views begin to be refused or are
- * accepted again.
+ * accepted again, and whether viewlog can no longer create files.
  * @returns a function that ends this and resolves once the counts are saved for the last time.
  */
-export function everyMinute({ snapshot, save, fixFor, log }: Minutely): () => Promise<void> {
+export function everyMinute(options: Minutely): () => Promise<void> {
+  const { snapshot, save, fixFor, directoryWarning, log } = options;
   const ending = new AbortController();
+  let warned: string | undefined;
   const refusalLog = new RefusalLog(fixFor, log);
   const run = async (): Promise<void> => {
     for (let isLast = false; !isLast;) {
@@ -39,7 +43,12 @@ export function everyMinute({ snapshot, save, fixFor, log }: Minutely): () => Pr
       try {
         const state = snapshot();
         if (isLast) return;
-        await judgeListed(state, (one) => refusalLog.update(one, state));
+        await judgeAll(state, (one) => refusalLog.update(one, state));
+        const warning = await directoryWarning();
+        if (warning !== undefined && warning !== warned) log.warn(warning);
+        if (warning === undefined && warned)
+          log.info('viewlog can create files in its data directory again');
+        warned = warning;
       } catch (error) {
         log.error(`Can't check for refused views: ${errorText(error)}; trying again in a minute`);
       }
@@ -88,7 +97,8 @@ export class RefusalLog {
       if (!causes.has(labelOf(one))) causes.set(labelOf(one), one);
     }
     const project = `Project ${id}${name === undefined ? '' : ` (${named(name)})`}`;
-    const who = kind === 'requests' ? REQUESTS.name! : project;
+    const which = kind === 'unlisted' ? `${project}, which is no longer listed` : project;
+    const who = kind === 'requests' ? REQUESTS.name! : which;
     const [begun] = [...causes]
       .filter(([cause]) => !last.causes.has(cause))
       .toSorted(([, a], [, b]) => b.lastHour - a.lastHour);

@@ -84,7 +84,7 @@ const PROBLEMS_MAX = 10;
 const UNLISTED_MAX = 20;
 const URL_LENGTH_MAX = 200;
 
-/** The listed projects; only those that the page shows are retained. */
+/** The judgements; only those that the page shows are retained. */
 export class Listing {
   /** Part of the names or ids of the projects to be listed. */
   readonly filter: string;
@@ -101,10 +101,10 @@ export class Listing {
   add(one: Judged): void {
     const { totals } = this;
     if (one.colour !== undefined) this.problems.push(one);
-    if (one.kind === 'requests') {
-      if (one.colour === undefined && one.reasons.length > 0) this.strayRequests = one;
-      return;
+    if (one.kind === 'requests' && one.colour === undefined && one.reasons.length > 0) {
+      this.strayRequests = one;
     }
+    if (one.kind !== 'project') return;
     totals.projectsListed += 1;
     if (one.active) totals.projectsActive += 1;
     if (one.state === 'arriving') totals.projectsArriving += 1;
@@ -175,10 +175,11 @@ const ALARM_MIN = 20;
 const isAlarming = ({ colour, state, refused }: Judged): boolean =>
   colour !== 'green' && (state === 'silent' || refused >= ALARM_MIN);
 
-/** Judges the ids that sent refused views and aren't listed, including those listed before. */
+/** Judges the ids that sent refused views and aren't listed, without those that are problems. */
 const unlistedIn = (input: ModelInput): Judged[] =>
   Array.from(input.counts.projects)
     .filter(([id, { reasons }]) => reasons.size > 0 && input.projects.find(id) === undefined)
+    .filter(([id]) => !input.listing.problems.some((one) => one.id === id))
     .map(([id, activity]) => judge({ id, active: false }, activity, input, 'unlisted'))
     .filter(({ reasons }) => reasons.length > 0)
     .sort((a, b) => b.reasons[0]!.lastDay - a.reasons[0]!.lastDay);

@@ -29,6 +29,7 @@ import type { Sample } from './reasons.ts';
 import {
   at,
   faultWord,
+  inactiveWord,
   named,
   nounOf,
   problemWords,
@@ -234,7 +235,7 @@ const CHECK_PAGES = { text: "Check that the site's pages still contain the scrip
 /** Returns the problem of a project's views or of requests that name no project. */
 export function problemNotice(row: ProjectRow, of: Installation, nowMs: number): Notice {
   const { colour, kind, state, name, active, reasons } = row;
-  const still = active ? '' : ' (inactive, but still sending)';
+  const still = active ? '' : ` (${inactiveWord(row)}, but still sending)`;
   const shown = reasons.filter(({ lastHour }) => lastHour > 0);
   const open = reasons.filter(isOpen);
   const isGreen = colour === 'green';
@@ -287,11 +288,12 @@ export const strayNotices = (model: StatusModel): Notice[] =>
 /** Returns the reason of refusals, its fix, and what became of the refused views. */
 function reasonSteps(
   reason: JudgedReason,
-  { kind, id, meant }: ProjectRow,
+  row: ProjectRow,
   of: Installation,
   nowMs: number,
 ): Step[] {
   const { sample, lastDay, lastMs, acceptedSince } = reason;
+  const { kind } = row;
   const views = plural(lastDay, nounOf(kind));
   const failed = kind === 'requests' ? 'failed' : `${were(lastDay)} refused`;
   const what = `${views} ${failed} in the last 24 hours, most recently ${latestWords(sample)}`;
@@ -304,7 +306,7 @@ function reasonSteps(
   return [
     { text: isRecovering ? `${what} ${calm}` : what },
     ...arrivedSteps(sample),
-    ...(meant && sample.code === 'project-not-activated' ? [typoStep(id, meant)] : []),
+    ...(sample.code === 'project-not-activated' ? unlistedSteps(row) : []),
     ...faultSteps(reason, of),
     ...fateSteps(reason, nounOf(kind), of),
   ];
@@ -330,12 +332,21 @@ function latestWords(sample: Sample): string {
   return `on ${at(atMs)} ${from}: ${whyOf(sample)}.`;
 }
 
-function typoStep(id: string, { id: listed, name }: NonNullable<ProjectRow['meant']>): Step {
-  const meant = name === undefined ? listed : `${listed} (${named(name)})`;
+/** Returns what may be wrong with an id: it was listed before, or is nearly a listed one. */
+function unlistedSteps({ kind, id, meant, figures }: ProjectRow): Step[] {
+  const { lastAcceptedMs } = figures;
+  if (kind === 'unlisted' && lastAcceptedMs !== undefined) {
+    const text =
+      `${id} was in the projects file, and its last view was accepted on ${at(lastAcceptedMs)}. ` +
+      'If its entry was removed or its id was changed by mistake, restore the entry.';
+    return [{ text }];
+  }
+  if (meant === undefined) return [];
+  const listed = meant.name === undefined ? meant.id : `${meant.id} (${named(meant.name)})`;
   const text =
-    `${id} is one typo away from ${meant}. If it is a typo, correct it in the pages; ` +
+    `${id} is one typo away from ${listed}. If it is a typo, correct it in the pages; ` +
     "these views can't be sent again under another id.";
-  return { text };
+  return [{ text }];
 }
 
 /** Refused and accepted views may alternate more quickly. */

@@ -44,7 +44,7 @@ interface Arrivals {
 export type SubjectKind =
   /** A listed project. */
   | 'project'
-  /** An id that isn't listed. */
+  /** An id that isn't listed, perhaps not any longer. */
   | 'unlisted'
   /** All requests: those that failed before their project was known count as refused. */
   | 'requests';
@@ -323,23 +323,37 @@ export const isOpen = ({ fixedMs, lastHour }: Recent): boolean =>
 export const isFixed = ({ fixedMs, lastHour }: Recent): boolean =>
   fixedMs !== undefined && lastHour > 0;
 
-/** The number of projects between two yields to the event loop. */
+/**
+ * Judges each listed project or only one, then the ids that were listed when their views of the last
+ * day were accepted, and the requests.
+ */
+export function* judgements(around: Surroundings, only?: Project): Generator<Judged> {
+  const { counts, projects, nowMs } = around;
+  for (const project of only === undefined ? projects.all() : [only]) {
+    yield judge(project, counts.projects.get(project.id), around);
+  }
+  if (only !== undefined) return;
+  for (const [id, activity] of counts.projects) {
+    const isGone = activity.acceptedIn.lastDay(nowMs) > 0 && projects.find(id) === undefined;
+    if (isGone) yield judge({ id, active: false }, activity, around, 'unlisted');
+  }
+  yield judge(REQUESTS, counts.requests, around, 'requests');
+}
+
+/** The number of judgements between two yields to the event loop. */
 const SLICE = 500;
 
 /**
- * Judges each listed project, in slices that don't hold up views. The caller should retain only a
- * few of the judgements.
+ * Makes these judgements in slices that don't hold up views. The caller should retain only a few.
  */
-export async function judgeListed(
+export async function judgeAll(
   around: Surroundings,
   visit: (judged: Judged) => void,
   only?: Project,
 ): Promise<void> {
-  const { counts, projects } = around;
-  const asked = only === undefined ? projects.all() : [only];
-  for (const [i, project] of asked.entries()) {
-    if (i % SLICE === 0) await new Promise((resolve) => void setImmediate(resolve));
-    visit(judge(project, counts.projects.get(project.id), around));
+  let judged = 0;
+  for (const one of judgements(around, only)) {
+    if (judged++ % SLICE === 0) await new Promise((resolve) => void setImmediate(resolve));
+    visit(one);
   }
-  if (only === undefined) visit(judge(REQUESTS, counts.requests, around, 'requests'));
 }

@@ -134,7 +134,7 @@ test.each([
   [
     'warns that 100001 is one typo away from 1000001',
     '100001',
-    /^Project 100001 is new and one typo away from 1000001; if it is a typo, deactivate it: .* deactivate 100001 --p/,
+    /^Project 100001 is new and one typo away from 1000001; if 1000001 is the typo, correct the projects file; if 100001 is, deactivate it: .* deactivate 100001 --p/,
   ],
   ['warns that 1000301 is one typo away from 1000001', '1000301', /one typo away/],
   ["doesn't warn about 1000345, which is several typos away", '1000345', /^$/],

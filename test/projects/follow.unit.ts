@@ -82,7 +82,7 @@ test('a reload applies an edit immediately and is logged even if nothing changed
   ]);
 });
 
-test('the log says how many projects were listed before if the list got shorter', async () => {
+test('the log names the projects that are no longer listed', async () => {
   const { path, save, reload, logged } = await followed(listOf('1', '2', '3'));
   await rm(path);
   await reload();
@@ -92,10 +92,16 @@ test('the log says how many projects were listed before if the list got shorter'
   await reload();
   await save(listOf('1', '2'));
   await reload();
+  await save(listOf('1', '3', '4', '5', '6', '7', '8'));
+  await reload();
+  await save(listOf());
+  await reload();
   expect(logged.slice(1)).toEqual([
-    'info: Projects file fixed: 1 project, 1 active (before: 3 projects)',
-    'info: Projects file reloaded: 0 projects, 0 active (before: 1 project)',
+    'info: Projects file fixed: 1 project, 1 active; no longer listed: 2, 3',
+    'info: Projects file reloaded: 0 projects, 0 active; no longer listed: 1',
     'info: Projects file reloaded: 2 projects, 2 active',
+    'info: Projects file reloaded: 7 projects, 7 active; no longer listed: 2',
+    'info: Projects file reloaded: 0 projects, 0 active; no longer listed: 1, 3, 4, 5, 6 and 2 more',
   ]);
 });
 

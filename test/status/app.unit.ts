@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ArchiveState } from '../../src/archive/archive.ts';
@@ -11,7 +11,7 @@ import { everyMinute, RefusalLog } from '../../src/status/every-minute.ts';
 import type { GuardOptions } from '../../src/status/guard.ts';
 import { healthOf } from '../../src/status/health.ts';
 import { fixOf, stepText } from '../../src/status/problem-words.ts';
-import { judge, REQUESTS } from '../../src/status/state.ts';
+import { judgements } from '../../src/status/state.ts';
 import { readToken } from '../../src/status/token.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { INSTALLATION } from '../support/installation.ts';
@@ -55,25 +55,52 @@ it('an error in the status server fails only its request and is logged once', as
   expect(log.lines).toStrictEqual([expect.stringMatching(failed)]);
 });
 
-it('a collector saves counts and logs refusals every minute, even after an error, and at its end', async () => {
+it('every minute, even after an error, a collector saves counts and logs refusals and a closed data directory', async () => {
   const log = memoryLog();
   const scene = new Scene([{ id: '1' }]);
   scene.refuse(2, { code: 'invalid-view', project: '1' });
   let [looks, saves] = [0, 0];
   const snapshot = () => (looks++ === 0 ? broken() : scene.state());
   const save = async () => void (saves += 1);
+  const dir = tempDir();
+  const owners = { data: { uid: 4711, gid: 4712, name: '#4711' } };
+  const installation = () => ({ ...INSTALLATION, data: dir, owners });
+  const keepDays = { views: 0, refused: 14 };
+  const { directoryWarning } = collectorStatus({
+    keepDays,
+    installation,
+    snapshot: scene.state.bind(scene),
+  });
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
-  const end = everyMinute({ snapshot, save, fixFor: () => 'Correct the page.', log });
+  const end = everyMinute({
+    snapshot,
+    save,
+    fixFor: () => 'Correct the page.',
+    directoryWarning,
+    log,
+  });
   await vi.advanceTimersByTimeAsync(MINUTE_MS - 1);
   expect(saves).toBe(0);
   await vi.advanceTimersByTimeAsync(MINUTE_MS + 1);
   expect([saves, looks]).toStrictEqual([2, 2]);
+  // The directory is read while the timers stand still.
+  const hasLogged = async (lines: number): Promise<void> => {
+    while (log.lines.length < lines) await new Promise((resolve) => void setImmediate(resolve));
+  };
+  await hasLogged(3);
+  chmodSync(dir, 0o777);
+  await vi.advanceTimersByTimeAsync(MINUTE_MS + 1);
+  await hasLogged(4);
   await end();
-  expect(saves).toBe(3);
+  expect(saves).toBe(4);
   expect(log.lines).toStrictEqual([
     "error: Can't check for refused views: a secret place; trying again in a minute",
     'warn: Project 1: both views in the last hour were refused (invalid view). Correct the page.',
+    expect.stringMatching(
+      /^warn: The data directory belongs to .*, which can't create files there\. .*: sudo chown -R 4711:4712 \//,
+    ),
+    'info: viewlog can create files in its data directory again',
   ]);
 });
 
@@ -270,8 +297,7 @@ it('a collector logs when a cause of refusals begins, with the fix, and when it 
   const scene = new Scene([closed]);
   const look = (): readonly string[] => {
     const state = scene.state();
-    const requests = judge(REQUESTS, scene.counts.requests, state, 'requests');
-    for (const one of [...scene.judged(), requests]) refusalLog.update(one, state);
+    for (const one of judgements(state)) refusalLog.update(one, state);
     return log.lines.splice(0);
   };
   const refuse = (): readonly string[] => {
@@ -310,6 +336,11 @@ it('a collector logs when a cause of refusals begins, with the fix, and when it 
   expect(look()).toStrictEqual([
     expect.stringMatching(/^warn: Requests without a project: all 3 /),
   ]);
+  scene.list();
+  scene.refuse(50, { code: 'project-not-activated', project: '1' });
+  expect(look()[0]).toMatch(
+    /^warn: Project 1, which is no longer listed: all 50 views .* \(project not activated\)\. If this /,
+  );
 });
 
 it('a collector logs the fix for the most frequent cause even if a rarer one has begun and ended', () => {

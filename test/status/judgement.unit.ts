@@ -21,7 +21,12 @@ const NEW_MS = 20 * MINUTE_MS;
 const STEP_MS = 10_000;
 const LOOKED_AT_MS = 5 * HOUR_MS;
 
-type Cause = 'origin-not-allowed' | 'rate-limited' | 'invalid-view' | 'malformed-json';
+type Cause =
+  | 'origin-not-allowed'
+  | 'rate-limited'
+  | 'invalid-view'
+  | 'malformed-json'
+  | 'project-not-activated';
 
 interface Sent {
   readonly atMs: number;
@@ -73,6 +78,7 @@ class World {
       'rate-limited',
       'invalid-view',
       'malformed-json',
+      'project-not-activated',
     ];
     this.sites = causes.map((cause, i) => {
       const from = this.endMs - random.below(5 * HOUR_MS);
@@ -95,7 +101,9 @@ class World {
   }
 
   listed(nowMs: number) {
-    return this.sites.map(({ id, cause, perMinute, brokenMs: [, fixedMs] }) => {
+    const isListed = ({ cause, brokenMs }: Site): boolean =>
+      cause !== 'project-not-activated' || !within(nowMs, brokenMs);
+    return this.sites.filter(isListed).map(({ id, cause, perMinute, brokenMs: [, fixedMs] }) => {
       const isFixed = nowMs >= fixedMs;
       if (cause === 'origin-not-allowed') return { id, origins: isFixed ? [OLD, NEW] : [OLD] };
       if (cause !== 'rate-limited') return { id };
@@ -132,19 +140,20 @@ class World {
     const { scene, random } = this;
     const { nowMs: atMs, counts } = scene;
     const { id, cause, every, brokenMs } = site;
-    const project = scene.projects.find(id)!;
+    const project = scene.projects.find(id);
     const isFaulty = isBroken && site.count++ % every === 0;
     // At first, some views come from the new address.
     const origin = isFaulty && atMs - brokenMs[0] < NEW_MS ? NEW : OLD;
     let why: Cause | undefined;
-    if (cause === 'origin-not-allowed') why = project.allowsOrigin(origin) ? undefined : cause;
+    if (project === undefined) why = 'project-not-activated';
+    else if (cause === 'origin-not-allowed') why = project.allowsOrigin(origin) ? undefined : cause;
     else if (cause === 'rate-limited') why = project.takeToken(atMs) > 0 ? cause : undefined;
-    else if (isFaulty) why = cause;
+    else if (isFaulty && cause !== 'project-not-activated') why = cause;
     const field = why === 'invalid-view' ? FIELDS[random.below(FIELDS.length)] : undefined;
     const one: Sent = { atMs, project: id, cause: why, field };
     this.sent.push(one);
     if (why === undefined) return counts.accepted(id, Buffer.from('{"url":"/"}'));
-    const limit = project.maxViewsPerMinute;
+    const limit = project?.maxViewsPerMinute;
     const known = why === 'malformed-json' ? {} : { project: id, ...(limit && { limit }) };
     const text = why === 'malformed-json' ? '{"p":' : `{"url":"/${field}"}`;
     const wrong = { message: 'is bad', expected: 'x', received: 'y' };
@@ -214,7 +223,10 @@ function objections(world: World, model: StatusModel): string[] {
     const accepted = isUnreadable
       ? views.length - refused
       : views.filter((one) => !one.cause).length;
-    const isOn = within(nowMs, brokenMs) && refused > 0;
+    // Of an id that isn't listed, only views that were accepted show that it was.
+    const own = sent.filter(({ project, atMs }) => project === id && nowMs - atMs < DAY_MS);
+    const isKnown = cause !== 'project-not-activated' || own.some((one) => !one.cause);
+    const isOn = within(nowMs, brokenMs) && refused > 0 && isKnown;
     const all = `${cause} of ${id}: ${refused} of ${accepted + refused} refused, said ${colour}`;
     const name = isUnreadable ? 'Requests without a project' : `Project ${id}`;
     const isNamed = headline.includes(name);

@@ -499,9 +499,19 @@ it('the status page shows an unlisted id until it is activated, with the command
   expect(scene.whole()).toContain(now);
   expect(scene.whole()).toMatch(/ 9 {3}arriving {10}77 {2}New\n/);
   scene.list(AURORA, { id: '2' });
-  expect(scene.whole()).toContain(
-    'Unlisted ids that send views:\n77\n  9 views were refused in the last 24 hours',
-  );
+  expect(scene.text())
+    .toContain(`Project 77 (no longer listed, but still sending): 9 of 10 views in the last hour were refused. The refusals began on ${at('14:00')}.
+  9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: project not activated.
+  77 was in the projects file, and its last view was accepted on ${at('14:00')}. If its entry was removed or its id was changed by mistake, restore the entry.
+  If this site should be counted, activate the project. Otherwise, remove the script from its pages. To activate the project:
+`);
+  expect(arrivingWords(scene.model())).toStrictEqual([
+    200,
+    'Project 77: 90% refused (project not activated)',
+  ]);
+  expect(scene.whole()).not.toContain('\n77\n');
+  scene.refuse(20, unlisted('77'), 'https://x.example');
+  expect(arrivingWords(scene.model())[0]).toBe(503);
   scene.nowMs += DAY_MS;
   expect(scene.whole()).not.toContain('Unlisted id');
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../src/base/time.ts';
-import { judgeListed, type ProjectState, stateOf } from '../../src/status/state.ts';
+import { judgeAll, type ProjectState, stateOf } from '../../src/status/state.ts';
 import { Scene } from '../support/status-scene.ts';
 
 const QUIET = {
@@ -106,7 +106,7 @@ describe('refusals', () => {
   });
 });
 
-it("judgeListed judges many projects in slices that don't hold up views", async () => {
+it("judgeAll judges many projects in slices that don't hold up views", async () => {
   const scene = new Scene(Array.from({ length: 4_000 }, (_, i) => ({ id: String(i + 1) })));
   let judged = 0;
   const turns: number[] = [];
@@ -115,7 +115,7 @@ it("judgeListed judges many projects in slices that don't hold up views", async 
     if (judged < 4_000) setImmediate(turn);
   };
   setImmediate(turn);
-  await judgeListed(scene.state(), ({ kind }) => (judged += Number(kind === 'project')));
+  await judgeAll(scene.state(), ({ kind }) => (judged += Number(kind === 'project')));
   const slices = turns.map((until, i) => until - (turns[i - 1] ?? 0));
   expect([judged, Math.max(...slices)]).toStrictEqual([4_000, 500]);
 });

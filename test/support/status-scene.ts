@@ -2,7 +2,7 @@ import { INSTALLATION } from './installation.ts';
 import { Counts } from '../../src/status/counts.ts';
 import type { FilesSeen } from '../../src/status/look-around.ts';
 import { Listing, modelOf, type StatusModel } from '../../src/status/model.ts';
-import { judge, type Judged, REQUESTS } from '../../src/status/state.ts';
+import { judge, type Judged, judgements } from '../../src/status/state.ts';
 import type { Resent } from '../../src/status/resent.ts';
 import { statusText } from '../../src/status/text.ts';
 import type { Installation } from '../../src/installation/installation.ts';
@@ -104,8 +104,7 @@ export class Scene {
     const { filter = '' } = this.around;
     const installation = { ...INSTALLATION, owners: { data: ROOT }, ...this.around.installation };
     const listing = new Listing(filter);
-    for (const one of this.judged()) listing.add(one);
-    listing.add(judge(REQUESTS, this.counts.requests, this.state(), 'requests'));
+    for (const one of judgements(this.state())) listing.add(one);
     return modelOf({ ...this.state(), listing, installation });
   }
 
