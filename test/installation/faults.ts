@@ -109,8 +109,7 @@ async function stopsStart(place: Place, code: number, log: RegExp, check: string
   expect([exit, findings[0]!.state]).toStrictEqual([78, 'error']);
   // Until the errors are corrected, a start would fail.
   const starts = findings.filter(({ fix = '' }) => /tart (viewlog|the archive)\b/.test(fix));
-  for (const { fix } of starts)
-    expect(fix).toMatch(/^The fixes below work only once the errors above\. /);
+  for (const { fix } of starts) expect(fix).toMatch(/^First correct the errors above\. /);
   return commandBelow(await place.finding(check), fix);
 }
 
@@ -622,7 +621,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.starts();
       expect(await place.send()).toBe(503);
       const said = await place.pageThatSays(/^Every view is refused: /);
-      expect(said).toMatch(/ is free, and viewlog needs .* more\. Delete views-/);
+      expect(said).toMatch(/ is free, and viewlog needs .* more\. Delete view files \(views-/);
       expect(await works(place, commandBelow(said, /then accepts views again/))).toContain(
         'views-2026-01-01',
       );

@@ -15,7 +15,7 @@ test.each(lists)('every fault of %s/planted.txt can be planted in the source', (
       return [`${name}: ${(error as Error).message}`];
     }
   });
-  expect(cannot).toEqual([]);
+  expect(cannot, 'planted.txt must quote the lines that the source has now').toEqual([]);
 });
 
 test('every fault of installations that test/installation/planted.txt names exists', () => {

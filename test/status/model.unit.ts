@@ -796,6 +796,14 @@ it('the status page prints a command to explain a view only if its whole text fi
   }
 });
 
+it("the status page names a page by at most 100 printable characters of an invalid view's address", () => {
+  const scene = sceneOf();
+  const url = `/\u202e${'x'.repeat(200)}`;
+  scene.refuse(9, { code: 'invalid-view', project: '1' }, MOVED, `{"url":"${url}"}`);
+  const shown = String.raw`"/\u202e${'x'.repeat(97)}…"`;
+  expect(scene.text()).toContain(`\n  Correct the page ${shown}.`);
+});
+
 it('the status page names causes that still refuse views before fixed causes', () => {
   const scene = sceneOf();
   scene.refuse(9, { code: 'origin-not-allowed', project: '1' }, MOVED);
