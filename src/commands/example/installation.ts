@@ -4,9 +4,10 @@ import { EXIT, Fatal, orElse } from '../../base/exit.ts';
 import { printable } from '../../base/text.ts';
 import { groupName, ownerIn, userName } from '../../installation/accounts.ts';
 import { type Announced, otherProjects, ownProgram } from '../../installation/installation.ts';
-import { exampleOrigin } from '../../projects/origins.ts';
+import { originKey } from '../../projects/origins.ts';
 import { readProjectsFile } from '../../projects/projects-file.ts';
 import { OPTIONS, SERVE_OPTIONS, type ServeSettings } from '../../settings.ts';
+import { isLoopback } from '../../status/guard.ts';
 
 type ServeOption = keyof ServeSettings;
 
@@ -53,7 +54,9 @@ export async function readInstallation(given: ServeSettings, self: Announced) {
 }
 
 /**
- * Returns the host of the listed site, or an example if the projects file doesn't list exactly one.
+ * Returns the name of the listed site, without a port, which a proxy would never find in a name.
+ * Returns an example if the projects file doesn't list exactly one site. Sites on a developer's
+ * machine don't count.
  */
 async function siteOf(projects: string): Promise<string> {
   const reading = await readProjectsFile(projects);
@@ -61,9 +64,10 @@ async function siteOf(projects: string): Promise<string> {
   const origins = listed
     .filter(({ active }) => active !== false)
     .flatMap((one) => one.origins ?? []);
-  const hosts = new Set(origins.map((origin) => new URL(exampleOrigin(origin)).host));
-  const [host = ''] = hosts;
-  return hosts.size === 1 && !origins[0]!.includes('*') ? host : 'www.example.com';
+  const names = origins.map((origin) => new URL(originKey(origin)).hostname);
+  const sites = new Set(names.filter((name) => !isLoopback(name) && !name.endsWith('.localhost')));
+  const [site = '*'] = sites;
+  return sites.size > 1 || site.includes('*') ? 'www.example.com' : site;
 }
 
 /**

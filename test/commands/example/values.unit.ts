@@ -141,17 +141,24 @@ it.each(
   expect(plainPath('/srv/Ærlig_1.2-x@y+z=:')).toBe('/srv/Ærlig_1.2-x@y+z=:');
 });
 
-it('an example names the only listed site, or else a site that the operator replaces', async () => {
-  const site = (origins: readonly (readonly string[])[]) => {
-    const path = `${tempDir()}/projects.json`;
-    const projects = origins.map((list, i) => ({ id: `${i}`, origins: list }));
-    writeFileSync(path, JSON.stringify({ projects }));
-    return valueOf('site', `--projects ${path}`);
-  };
-  expect(await site([['https://shop.example']])).toBe('shop.example');
-  expect(await site([['https://shop.example', 'http://shop.example']])).toBe('shop.example');
-  expect(await site([['https://*.shop.example']])).toBe('www.example.com');
-  expect(await site([['https://a.example'], ['https://b.example']])).toBe('www.example.com');
+it.each([
+  ['shop.example', [['https://shop.example']]],
+  ['shop.example', [['https://shop.example', 'http://shop.example']]],
+  ['shop.example', [['https://shop.example:8443', 'http://localhost:3000']]],
+  ['shop.example', [['https://shop.example'], ['http://127.0.0.1:5173', 'http://a.localhost']]],
+  ['xn--blbr-roah.example', [['https://Blåbær.example']]],
+  ['192.168.1.5', [['http://192.168.1.5:3000']]],
+  ['www.example.com', [['https://*.shop.example']]],
+  ['www.example.com', [['https://www.shop.example', 'https://*.shop.example']]],
+  ['www.example.com', [['https://a.example'], ['https://b.example']]],
+  ['www.example.com', [['http://localhost:3000']]],
+  ['www.example.com', [['http://[::1]:3000', 'http://*.localhost']]],
+  ['www.example.com', []],
+])('an example names the site %s if the projects list %j', async (expected, origins) => {
+  const path = `${tempDir()}/projects.json`;
+  const projects = origins.map((list, i) => ({ id: `${i}`, origins: list }));
+  writeFileSync(path, JSON.stringify({ projects }));
+  expect(await valueOf('site', `--projects ${path}`)).toBe(expected);
   expect(await valueOf('site', '')).toBe('www.example.com');
 });
 
