@@ -374,7 +374,9 @@ function textsOf(name: OptionName, given: Given, env: ReadEnv) {
   const flags = given.get(name);
   if (flags !== undefined) return { texts: flags, source: `--${flagOf(name)}` };
   const source = envName(name) ?? '';
-  const value = source === '' ? undefined : env(source);
+  // A token, such as a Secret of Kubernetes, replaces the file that a printed image names.
+  const isReplaced = name === 'status-token-file' && Boolean(env(TOKEN_ENV));
+  const value = source === '' || isReplaced ? undefined : env(source);
   if (!value || isServiceLink(source, value)) return { texts: [], source };
   return { texts: OPTIONS[name].isList ? value.trim().split(/\s+/) : [value], source };
 }

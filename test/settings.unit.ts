@@ -72,6 +72,14 @@ describe('settings', () => {
     );
   });
 
+  it('prefer a status token in a variable to the file that another variable names', () => {
+    const env = { VIEWLOG_STATUS_TOKEN_FILE: '/data/t', VIEWLOG_STATUS_TOKEN: 'x'.repeat(32) };
+    const fileOf = (args: string[], variables: Env) => read(args, variables)['status-token-file'];
+    expect(fileOf([], env)).toBeUndefined();
+    expect(fileOf([], { ...env, VIEWLOG_STATUS_TOKEN: '' })).toBe('/data/t');
+    expect(fileOf(['--status-token-file=/t'], env)).toBe('/t');
+  });
+
   it('have a variable each, except for the project to which the doctor sends a real view', () => {
     for (const name of ALL.filter((one) => one !== 'probe-project')) {
       const asked: string[] = [];

@@ -46,7 +46,9 @@ async function readTokenFile(file: string): Promise<string> {
   } catch (error) {
     const path = printable(file, Infinity);
     const isDenied = errnoOf(error) === 'EACCES';
-    const fix = isDenied ? `; ${fixText(accessFix(absolute(file), 'r'))}` : '';
-    throw misconfigured(`Can't read --status-token-file "${path}": ${errorText(error)}${fix}`);
+    const fix = isDenied
+      ? fixText(accessFix(absolute(file), 'r'))
+      : `correct the path, or set ${TOKEN_ENV} instead`;
+    throw misconfigured(`Can't read --status-token-file "${path}": ${errorText(error)}; ${fix}`);
   }
 }

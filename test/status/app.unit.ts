@@ -242,7 +242,13 @@ it.each([
     /at least 16 characters/,
   ],
   ["can't contain spaces", '0.0.0.0', undefined, 'correct horse battery staple', /printable ASCII/],
-  ["can't be in a missing file", '0.0.0.0', 'none', undefined, /^Can't read --status-token-file "/],
+  [
+    "can't be in a missing file",
+    '0.0.0.0',
+    'none',
+    undefined,
+    /^Can't read --status-token-file ".*; correct the path, or set VIEWLOG_STATUS_TOKEN instead$/,
+  ],
 ])('the status token %s', async (_, host, file, env, expected) => {
   const dir = tempDir();
   writeFileSync(join(dir, 'token'), `${TOKEN}\n`);
