@@ -27,8 +27,16 @@ export async function caddy(printed: string) {
   // Uses a free port of this machine and no admin port, so that several Caddys can run.
   const own = printed.replace('www.example.com {', `http://127.0.0.1:${port} {`);
   expect(own).not.toBe(printed);
-  writeFileSync(config, `{\n\tadmin off\n}\n${own.replace('/srv/www', dir)}`);
-  return startProxy(port, [CADDY, 'run', '--adapter', 'caddyfile', '--config', config]);
+  writeFileSync(config, `{\n\tadmin off\n}\n${own.replaceAll('/srv/www', dir)}`);
+  const proxy = await startProxy(port, [
+    CADDY,
+    'run',
+    '--adapter',
+    'caddyfile',
+    '--config',
+    config,
+  ]);
+  return { ...proxy, accessLog: join(dir, 'access.log') };
 }
 
 /** Starts nginx with a printed site. */
@@ -39,10 +47,10 @@ export async function nginx(printed: string) {
   const own = printed.replace('listen 80;', `listen 127.0.0.1:${port};`);
   expect(own).not.toBe(printed);
   const around = `pid ${dir}/pid; daemon off; master_process off; events {}
-    http { access_log off; client_body_temp_path ${dir}/temp; ${own} }`;
+    http { access_log ${dir}/access.log; client_body_temp_path ${dir}/temp; ${own} }`;
   writeFileSync(config, around);
   const proxy = await startProxy(port, [NGINX, '-q', '-p', dir, '-e', 'stderr', '-c', config]);
   // Without this directory, a view that nginx writes to a file fails.
   rmSync(join(dir, 'temp'), { recursive: true });
-  return proxy;
+  return { ...proxy, accessLog: join(dir, 'access.log') };
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { blocksOf, MANUAL, read } from '../../support/documents.ts';
 import { exampleOf } from '../../support/examples.ts';
@@ -24,6 +25,12 @@ const PROXIES = [
     start: caddy,
     beyond: [1, 60 * KiB, 3 * KiB * KiB],
     fix: /Caddy: (max_size \w+) in (request_body)\)/,
+    // Caddy logs no requests by default.
+    logging: (site: string) => {
+      const [skip = ''] = /skip_log \S+(?=\))/.exec(site) ?? [];
+      const log = `log {\n\t\toutput file /srv/www/access.log\n\t}`;
+      return site.replace(' {\n', ` {\n\t${log}\n\t${skip}\n`);
+    },
     // Caddy has no limit of its own.
     limited: (site: string, limit: string, block = '') =>
       site.replace(' {', ` {\n\t${block} {\n\t\t${limit}\n\t}`),
@@ -33,13 +40,14 @@ const PROXIES = [
     program: NGINX,
     start: nginx,
     beyond: [1, 60 * KiB],
+    logging: (site: string) => site,
     fix: /nginx: (client_max_body_size \w+);/,
     limited: (site: string, limit: string) => site.replace(/client_max_body_size \w+/, limit),
   },
 ].map((proxy) => [proxy.name, proxy] as const);
 
 describe.each(PROXIES)('%s, configured by its example', (name, proxy) => {
-  const { program, start, beyond, fix, limited } = proxy;
+  const { program, start, beyond, fix, limited, logging } = proxy;
   const isIt = isHere(program);
 
   it.skipIf(!isIt)('passes on views, and refusals with their reason', async () => {
@@ -60,6 +68,18 @@ describe.each(PROXIES)('%s, configured by its example', (name, proxy) => {
     });
     const { headers } = await fetch(`http://127.0.0.1:${proxy.port}/other`);
     expect(headers.get('content-type')).not.toBe('application/problem+json');
+  });
+
+  it.skipIf(!isIt)('logs requests for pages, but no views', async () => {
+    const viewlog = await startWatched();
+    const proxy = await start(logging(await exampleOf(name, optionsOf(viewlog))));
+    await until(async () => (await proxy.post(MINIMAL_VIEW)).status === 201);
+    await fetch(`http://127.0.0.1:${proxy.port}/other`);
+    const log = await until(() => {
+      const text = readFileSync(proxy.accessLog, 'utf8');
+      return text.includes('/other') ? text : undefined;
+    });
+    expect(log).not.toContain('/view');
   });
 
   it.skipIf(!isIt)('passes on only /arriving, with its token, as the manual says', async () => {
