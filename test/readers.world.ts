@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { blocksOf, MANUAL, read } from './support/documents.ts';
 import { hasDuckDb, newDuckDb } from './support/duckdb.ts';
 import { isHere } from './support/runtimes.ts';
+import { storedLines } from './support/stored-lines.ts';
 import { storedViews } from './support/stored-views.ts';
 import { tempDir } from './support/temp-dir.ts';
+import { run } from './support/viewlog.ts';
 
 // Tests programs that read viewlog's files.
 
@@ -82,6 +84,8 @@ it.skipIf(!hasDuckDb() || !isHere('/usr/bin/jq'))(
 it("the manual's commands find the views of a page in each file and delete them", () => {
   const dir = tempDir();
   const files = {
+    'views-2026-01-29.ndjson': ['{"url":"/orders/8731"}'],
+    'views-2026-01-30.ndjson': ['{"url":"/orders/8731"}'],
     'views-2026-01-31.ndjson': ['{"url":"/orders/8731"}', '{"url":"/orders/87310"}'],
     'refused-2026-01-31.ndjson': [String.raw`{"view":{"url":"\/orders\/8731"}}`],
     'status.json': [JSON.stringify({ text: String.raw`{"url":"\/orders\/8731"}` })],
@@ -90,24 +94,47 @@ it("the manual's commands find the views of a page in each file and delete them"
     writeFileSync(join(dir, name), `${lines.join('\n')}\n`);
   }
   const shell = blocksOf(read(`${MANUAL}/privacy.md`)).filter(({ language }) => language === 'sh');
-  const [find = '', , remove = '', others = ''] = shell.map(({ text }) =>
-    text
-      .replace(/^sudo journalctl.*/m, '')
-      .replace('sudo -u viewlog ', '')
-      .replace('/var/lib/viewlog', dir),
+  const [find = '', findPacked = '', unpack = '', , remove = '', others = ''] = shell.map(
+    ({ text }) =>
+      text
+        .replace(/^sudo journalctl.*/m, '')
+        .replaceAll('sudo -u viewlog ', '')
+        .replaceAll('/var/lib/viewlog', dir),
   );
   const bash = (command: string): string =>
     execFileSync('bash', ['-c', command], { encoding: 'utf8' });
-  const [views, refused, status] = Object.entries(files).map(([name, [line]]) =>
-    name === 'status.json' ? '1\n' : `${dir}/${name}:${line}`,
-  );
-  expect(bash(find).trimEnd().split('\n').toSorted()).toStrictEqual([refused, views]);
-  expect(bash(others)).toBe(status);
+  const linesOf = (text: string): string[] => text.trimEnd().split('\n').toSorted();
+  const packed = [`${dir}/views-2026-01-29.ndjson.zst`, `${dir}/views-2026-01-30.ndjson.gz`];
+  bash(`cd ${dir} && zstd -q --rm *-29.ndjson && gzip *-30.ndjson`);
+  expect(linesOf(bash(findPacked))).toStrictEqual(packed);
+  bash(unpack.replaceAll(' -d ', ' -q -d '));
+  expect(packed.filter((path) => existsSync(path))).toStrictEqual([]);
+  const found = Object.entries(files)
+    .filter(([name]) => name !== 'status.json')
+    .map(([name, [line]]) => `${dir}/${name}:${line}`);
+  expect(linesOf(bash(find))).toStrictEqual(found.toSorted());
+  expect(bash(others)).toBe('1\n');
   bash(remove);
   bash(remove.replace('/views-', '/refused-'));
   const left = (name: string): string => readFileSync(join(dir, name), 'utf8');
   expect(left('views-2026-01-31.ndjson')).toBe('{"url":"/orders/87310"}\n');
   expect(left('refused-2026-01-31.ndjson')).toBe('');
+});
+
+it("the manual's crontab line spares the two latest files, and report counts every day", async () => {
+  const data = tempDir();
+  const [, line = ''] = /^30 3 \* \* \* (.*)$/m.exec(read(`${MANUAL}/shipping.md`))!;
+  // On a quiet site, the latest file is days old, and viewlog still has it open.
+  const days = ['2026-01-03', '2026-01-04', '2026-01-07', '2026-01-08'];
+  for (const day of days) {
+    const text = storedLines(day, 3).join('\n');
+    writeFileSync(join(data, `views-${day}.ndjson`), `${text}\n`);
+  }
+  execFileSync('sh', ['-c', line.replace('/var/lib/viewlog', data)]);
+  const names = days.map((day, n) => `views-${day}.ndjson${n < 2 ? '.gz' : ''}`);
+  expect(readdirSync(data).toSorted()).toStrictEqual(names);
+  const { stdout } = await run(['report', '--json'], { data });
+  expect(JSON.parse(stdout)).toMatchObject({ views: 12 });
 });
 
 const parsed = (line: string): unknown => JSON.parse(line);
