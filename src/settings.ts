@@ -1,10 +1,16 @@
-import { type CommandLine, type Flag, type Flags, readCommandLine } from './base/arguments.ts';
+import {
+  type CommandLine,
+  DASH,
+  type Flag,
+  type Flags,
+  readCommandLine,
+} from './base/arguments.ts';
 import { type ReadEnv, readEnv } from './base/env.ts';
 import { EXIT, Fatal } from './base/exit.ts';
 import { PORT_MAX } from './base/limits.ts';
 import * as o from './base/option.ts';
 import { formatSizeOption, KiB, TiB } from './base/format.ts';
-import { echo, nearest, shellQuoted } from './base/text.ts';
+import { echo, nearest } from './base/text.ts';
 import { nearOrList } from './installation/commands.ts';
 import { absolute, type Chosen } from './installation/installation.ts';
 import { parseClusterAddress } from './jetstream/address.ts';
@@ -255,15 +261,20 @@ const flagsFor = (names: readonly OptionName[]): Flags =>
  */
 function unknownOption(flag: string, command = 'serve', names?: readonly OptionName[]): Fatal {
   const known = [...(names ?? NAMES).map(flagOf), 'help', 'version'];
-  const word = flag.replace(/^--/, '');
+  const word = flag.replace(/^-+/, '').replace(DASH, '');
   // An archive reads from the servers that a collector stores in.
   const isStream = word === 'store' && names?.includes('archive-from');
   const name = isStream ? 'from' : nearest(word, known);
-  const near = name && `--${name}`;
-  const [what, hint] = names
-    ? [`${command} has no option`, nearOrList(near, 'its options', command)]
-    : ['Unknown option', nearOrList(near, 'all commands')];
-  return new Fatal(EXIT.usage, `${what} ${echo(flag)}${hint}`);
+  const isOff = word === 'no-status' && known.includes('status');
+  const near = isOff ? '--status off' : name && `--${name}`;
+  if (names?.length === 0 && near === undefined && !DASH.test(flag)) {
+    return new Fatal(EXIT.usage, `${command} takes no options; leave out ${echo(flag)}`);
+  }
+  const hint = names ? nearOrList(near, 'its options', command) : nearOrList(near, 'all commands');
+  const what = DASH.test(flag)
+    ? `Options begin with two hyphens (--); found "${echo(flag)}"`
+    : `${names ? `${command} has no option` : 'Unknown option'} ${echo(flag)}`;
+  return new Fatal(EXIT.usage, `${what}${hint}`);
 }
 
 /**
@@ -390,8 +401,7 @@ function parsed(name: OptionName, source: string, text: string): unknown {
   // The address of a cluster may contain a password.
   const found = parser === clusterAddress ? '' : `; found "${echo(text)}"`;
   const near = meant?.(text);
-  const hint =
-    near === undefined ? o.exampleOf(source, parser) : `. Did you mean ${shellQuoted(near)}?`;
+  const hint = near === undefined ? o.exampleOf(source, parser) : `. Did you mean ${near}?`;
   throw new Fatal(EXIT.usage, `${source} ${verb} ${expected}${found}${hint}`);
 }
 

@@ -117,6 +117,9 @@ describe('settings', () => {
       'status',
       { host: '::1', port: 8081 },
     ],
+    ['accept an IPv6 address for --host', ['--host=::1'], 'host', '::1'],
+    ['accept a scoped IPv6 address for --host', ['--host=fe80::1%eth0'], 'host', 'fe80::1%eth0'],
+    ['accept an IPv6 address in brackets for --host', ['--host=[::1]'], 'host', '::1'],
     ['accept 0 without a unit', ['--min-free=0'], 'min-free', 0],
     ['accept a unit in lower case', ['--min-free=512kib'], 'min-free', 512 * 1024],
     ['accept a space before a unit', ['--min-free', '1 MiB'], 'min-free', 1024 * 1024],
@@ -130,6 +133,7 @@ describe('settings', () => {
   const VIEW = 'a size with a unit, from 1 KiB to 1 MiB';
   const SPACE = 'a size with a unit, from 0 bytes to 1024 TiB';
   const PORT = 'a whole number from 0 to 65535';
+  const HOST = 'an address or a host name, without a port';
   it.each([
     ['--min-free', '16', SPACE, 'Did you mean 16MiB?'],
     ['--min-free', '2 gb', SPACE, 'Did you mean 2GiB?'],
@@ -145,6 +149,10 @@ describe('settings', () => {
     ['--status', '8081', STATUS, 'For example: --status 127.0.0.1:8081'],
     ['--status', '::1:8081', STATUS, 'For example: --status 127.0.0.1:8081'],
     ['--status', '127.0.0.1:65536', STATUS, 'For example: --status 127.0.0.1:8081'],
+    ['--host', 'localhost:8103', HOST, 'Did you mean localhost, with --port 8103?'],
+    ['--host', '[::1]:8103', HOST, 'Did you mean [::1], with --port 8103?'],
+    ['--host', 'http://127.0.0.1', HOST, 'Did you mean 127.0.0.1?'],
+    ['--host', 'a b', HOST, 'For example: --host 127.0.0.1'],
   ])('refuse %s %j', (flag, value, expected, hint) => {
     expect(usageError([`${flag}=${value}`])).toBe(
       `${flag} must be ${expected}; found "${value}". ${hint}`,
@@ -239,10 +247,10 @@ describe('readArguments', () => {
     ],
     [
       'accepts operands that begin with dashes after --',
-      ['verify', '--', '--help'],
+      ['verify', '--', '--help', '\u2014last'],
       'verify',
       [],
-      ['--help'],
+      ['--help', '\u2014last'],
     ],
     [
       'accepts values that begin with dashes',
@@ -264,6 +272,8 @@ describe('readArguments', () => {
   });
 
   const LIST = `To list all commands: ${helpCommand()}`;
+  const DASH = 'Options begin with two hyphens (--); found';
+  const NONE = 'serve has no option --no-status';
   const PORT = 'a whole number from 0 to 65535. For example: --port 8080';
   const DAY =
     'a day of the calendar (YYYY-MM-DD), today or yesterday. For example: --from 2026-01-31';
@@ -274,6 +284,13 @@ describe('readArguments', () => {
       'Unknown option --prot. Did you mean --port?',
     ],
     ['an unknown option of one letter', ['-p', '1'], `Unknown option -p. ${LIST}`],
+    ['an option with one hyphen', ['-port', '1'], 'Unknown option -port. Did you mean --port?'],
+    ['-host, which begins like -h', ['-host=a'], 'serve has no option -host. Did you mean --host?'],
+    ['an em dash', ['\u2014port', '1'], `${DASH} "\u2014port". Did you mean --port?`],
+    ['an en dash', ['report', '\u2013last=7'], `${DASH} "\u2013last". Did you mean --last?`],
+    ['an en dash and a hyphen', ['\u2013-zzzz'], `${DASH} "\u2013-zzzz". ${LIST}`],
+    ['a switch that turns --status off', ['--no-status'], `${NONE}. Did you mean --status off?`],
+    ['an option of help', ['help', 'serve', '--zz'], 'help takes no options; leave out --zz'],
     [
       'an unknown option with an escape sequence',
       ['--\u001b[2J', 'x'],
@@ -318,7 +335,8 @@ describe('readArguments', () => {
     ],
   ])('refuses %s', (_, args, message) => {
     const commands: readonly Command[] = [serve, archive, report];
-    const optionsOf = (name = 'serve') => commands.find((one) => one.name === name)?.options;
+    const optionsOf = (name = 'serve') =>
+      name === 'help' ? [] : commands.find((one) => one.name === name)?.options;
     expect(() => readArguments(args, optionsOf)).toThrow(new Fatal(64, message));
   });
 });

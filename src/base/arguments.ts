@@ -23,9 +23,12 @@ export interface CommandLine {
   readonly operands: readonly string[];
 }
 
+/** Some programs turn the hyphens of a pasted option into a dash. */
+export const DASH = /^[\u2010-\u2015\u2212]+-?(?=\w)/;
+
 /**
  * Parses a command line. In any position, `--help` runs the command `help`, and `--version` the
- * command `version`, without the other options. The command `help` ignores its options too.
+ * command `version`, without the other options.
  * @param flags the flags of all commands.
  * @param flagsOf returns the flags of a command; `undefined` if there is no such command.
  * @param unknown returns the error for a flag, as typed, that isn't one of the command's.
@@ -44,17 +47,21 @@ export function readCommandLine(
   // Not strict: a strict parser's messages don't say what to do.
   const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
   const given = tokens.filter((token) => token.kind === 'option');
-  const words = tokens.filter((token) => token.kind === 'positional').map(({ value }) => value);
+  const typed = given.map(({ index }) => args[index]!.replace(/=.*$/s, ''));
+  const positionals = tokens.filter((token) => token.kind === 'positional');
+  const words = positionals.map(({ value }) => value);
   const [command, ...operands] = words;
-  const isAsked = (...names: string[]): boolean =>
-    given.some(({ rawName }) => names.includes(rawName));
+  const isAsked = (...names: string[]): boolean => typed.some((name) => names.includes(name));
   if (isAsked('--version', '-v', '-V')) return { command: 'version', flags: [], operands: [] };
-  if (isAsked('--help', '-h')) return { command: 'help', flags: [], operands: words.slice(0, 1) };
-  if (command === 'help') return { command, flags: [], operands };
+  if (isAsked('--help', '-help', '-h'))
+    return { command: 'help', flags: [], operands: words.slice(0, 1) };
+  const end = tokens.find((token) => token.kind === 'option-terminator')?.index ?? Infinity;
+  const dash = positionals.find(({ index, value }) => index < end && DASH.test(value));
+  if (dash !== undefined) throw unknown(dash.value.replace(/=.*$/s, ''), command);
   const own = flagsOf(command) ?? flags;
-  const read = ({ name, rawName, value, inlineValue }: (typeof given)[number]): Flag => {
+  const read = ({ name, value, inlineValue }: (typeof given)[number], i: number): Flag => {
     const needed = own.get(name);
-    if (needed === undefined) throw unknown(rawName, command);
+    if (needed === undefined) throw unknown(typed[i]!, command);
     if (needed === '') return { name, value: value ?? 'yes' };
     // `--html --data d`: the value was forgotten, and the next flag is in its place.
     const next = inlineValue ? '' : (/^--([^=]*)/.exec(value ?? '')?.[1] ?? '');

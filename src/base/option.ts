@@ -14,7 +14,7 @@ export interface Parser<T> {
   readonly example: string;
   /** Returns the value of a text; `undefined` if it isn't as expected. */
   readonly read: (text: string) => T | undefined;
-  /** Returns the text that was probably meant. */
+  /** Returns the text that was probably meant, in words if one option isn't enough. */
   readonly meant?: (text: string) => string | undefined;
   /** True: `expected` lists the values, so an error needs no example. */
   readonly isChoice?: true;
@@ -56,9 +56,18 @@ export const file = (example: string) => text('the path of a file', example);
 
 /** An address without a port; IPv6 with or without brackets. */
 export const host = parser(
-  'an address or a host name',
+  'an address or a host name, without a port',
   '127.0.0.1',
-  (value) => value.replace(/^\[(.+)\]$/, '$1') || undefined,
+  (value) => {
+    const name = value.replace(/^\[(.+)\]$/, '$1');
+    // An IPv6 address has at least two colons.
+    return /^[^:]*:[^:]*$|[\s/[\]]|^$/.test(name) ? undefined : name;
+  },
+  (value) => {
+    const shape = /^(?:https?:\/\/)?(\[[\da-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?\/?$/i;
+    const [, name, port] = shape.exec(value) ?? [];
+    return name && port ? `${name}, with --port ${port}` : name;
+  },
 );
 
 export const whole = (

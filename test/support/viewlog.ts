@@ -126,8 +126,8 @@ export function run(args: readonly string[], options: RunOptions = {}): Promise<
 
 /** Returns the options that name a command's files. */
 function dataOptionsOf(args: readonly string[], data: string, { env }: RunOptions): string[] {
-  // `verify` reads only the files in its arguments.
-  if (args[0] === 'verify') return [];
+  // `verify` reads only the files in its arguments, and `help` reads none.
+  if (args[0] === 'verify' || args[0] === 'help') return [];
   // With a stream, the projects file is the only one.
   const isStream = args.includes('--store') || env?.['VIEWLOG_STORE'] !== undefined;
   return isStream ? ['--projects', join(data, 'projects.json')] : ['--data', data];
