@@ -53,7 +53,7 @@ export async function runArchive(
   const stop = stopping.signal;
   const { stopped, fail: onFatal, throwFailure } = stopOrFailure();
   void stopped.then((fatal) => fatal ?? stopping.abort());
-  const token = await readToken(settings);
+  const token = await readToken(settings, self.chosen);
   const lock = await acquireLock(dir, { self, asOwner, log, onLost: onFatal });
   let cluster: Cluster | undefined;
   let status: StatusServer | undefined;

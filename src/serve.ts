@@ -44,7 +44,7 @@ export async function serve(
   { self, asOwner, log }: ServiceOptions,
 ): Promise<ExitCode> {
   const { stopped, fail, throwFailure } = stopOrFailure();
-  const token = await readToken(settings);
+  const token = await readToken(settings, self.chosen);
   const { projects, reload, close: unfollow } = await followProjects(settings, log);
   const isListed = (id: string): boolean => projects.find(id) !== undefined;
   const open = settings.store === undefined ? openFiles : openStreams;

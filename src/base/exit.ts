@@ -67,6 +67,10 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Returns the message of a system error without its call and path, which the reader knows. */
+export const shortErrorText = (error: unknown): string =>
+  errorText(error).replace(/, \w+( '.*')?$/s, '');
+
 /** Returns why a request had no answer, in one line. Node's fetch puts it in the error's cause. */
 export function fetchFailure(error: unknown): string {
   const { cause = error } = error as { cause?: unknown };

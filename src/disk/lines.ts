@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import * as fs from 'node:fs';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { EXIT, errnoOf, Fatal, errorText } from '../base/exit.ts';
+import { EXIT, errnoOf, Fatal, errorText, shortErrorText } from '../base/exit.ts';
 import { formatSize, KiB, MiB } from '../base/format.ts';
 import { NEWLINE, printable } from '../base/text.ts';
 
@@ -87,11 +87,20 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
   }
 }
 
+/** @throws {Fatal} exit 74 if it is known, without opening the file, that it can't be read. */
+export function checkReadable(path: string): void {
+  if (path === '-') return;
+  try {
+    fs.accessSync(path, fs.constants.R_OK);
+    if (fs.statSync(path).isDirectory()) fs.readFileSync(path);
+  } catch (error) {
+    throw cannotRead(path, error);
+  }
+}
+
 /** Returns a Fatal with exit 74: the file, the reason and the fix. */
 export function cannotRead(path: string, error: unknown): Fatal {
-  // The message already has the path, and the name of the system call helps no reader.
-  const reason = errorText(error).replace(/, \w+( '.*')?$/s, '');
   const hint = errnoOf(error) === 'EISDIR' ? '; name the files in it' : '';
-  const message = `Can't read "${printable(path, Infinity)}": ${reason}${hint}`;
+  const message = `Can't read "${printable(path, Infinity)}": ${shortErrorText(error)}${hint}`;
   return new Fatal(EXIT.ioError, message, error);
 }

@@ -162,7 +162,9 @@ export async function gatherFacts(options: DoctorSettings, self: Announced): Pro
     // A unit can give the right to use the ports below 1024.
     listenFault: isFree ? await listenFault(values, uid !== 0 && !unit) : undefined,
     tokenFault:
-      other || isOutsider ? undefined : await readToken(options).then(() => undefined, errorText),
+      other || isOutsider
+        ? undefined
+        : await readToken(options, chosen).then(() => undefined, errorText),
     cluster: await probeCluster(values),
     proxy: url ? await probeProxy(url, origin, values['max-view'], project) : undefined,
   };

@@ -155,6 +155,13 @@ export function beginProjects({ projects = '', owners, hasSudo }: Installation):
   return `echo '{"projects": []}' | ${asOwner({ hasSudo }, owners.editor, write)}`;
 }
 
+/** Returns a command that creates a file with a new status token, for its directory's owner. */
+export async function createToken(path: string): Promise<string> {
+  const write = `umask 077; openssl rand -hex 16 > ${shellQuoted(path)}`;
+  const owner = await ownerOf(dirname(path));
+  return asOwner({ hasSudo: isInstalled('sudo') }, owner, `sh -c ${shellQuoted(write)}`);
+}
+
 /** Returns a command that checks the projects file. */
 export const check = (of: Installation): string => reading(of, ['check']);
 

@@ -48,6 +48,10 @@ export interface Installation {
 export type Chosen = Readonly<Record<string, { readonly text: string; readonly from: From }>>;
 export type From = 'flag' | 'variable';
 
+/** Returns what an error calls an option: the variable if that was set, else the flag. */
+export const givenAs = (flag: string, { [flag]: choice }: Chosen): string =>
+  choice?.from === 'variable' ? `VIEWLOG_${flag.toUpperCase().replaceAll('-', '_')}` : `--${flag}`;
+
 export interface Owners {
   /** The account that viewlog runs as: the owner of the lock, else of the data directory. */
   readonly data?: Owner | undefined;

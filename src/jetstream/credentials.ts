@@ -1,7 +1,10 @@
 import { createPrivateKey, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Authenticator } from '@nats-io/transport-node';
-import { EXIT, errnoOf, Fatal, errorText } from '../base/exit.ts';
+import { EXIT, errnoOf, Fatal, shortErrorText } from '../base/exit.ts';
+import { printable } from '../base/text.ts';
+import { accessFix, fixText } from '../installation/commands.ts';
+import { absolute } from '../installation/installation.ts';
 
 const JWT = /^eyJ[\w-]+\.[\w-]+\.[\w-]+(?=\s*$)/m;
 /** A user's Ed25519 seed in base 32: a prefix of 2 bytes, the seed's 32, and a checksum. */
@@ -32,9 +35,15 @@ export function credentials(path: string): Authenticator {
     login();
   } catch (error) {
     // Only a system error is quoted, because any other could contain a piece of the secret.
-    const isOfSystem = /^E[A-Z]+$/.test(errnoOf(error) ?? '');
-    const why = isOfSystem ? errorText(error) : "it doesn't contain a JWT and a seed";
-    throw new Fatal(EXIT.badConfiguration, `Can't use NATS credentials file "${path}": ${why}`);
+    const code = errnoOf(error) ?? '';
+    const isOfSystem = /^E[A-Z]+$/.test(code);
+    const why = isOfSystem ? shortErrorText(error) : "it doesn't contain a JWT and a seed";
+    const known: Readonly<Record<string, string>> = {
+      ENOENT: "it doesn't exist; name an existing file with --nats-creds",
+      EACCES: `${why}; ${fixText(accessFix(absolute(path), 'r'))}`,
+    };
+    const what = `Can't use NATS credentials file "${printable(path, Infinity)}"`;
+    throw new Fatal(EXIT.badConfiguration, `${what}: ${known[code] ?? why}`);
   }
   return login;
 }

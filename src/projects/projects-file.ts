@@ -22,7 +22,7 @@ async function readContent(path: string): Promise<Content> {
   try {
     // Checks the type first, because reading a named pipe would wait for its writer.
     const stats = await stat(path);
-    if (!stats.isFile()) return new Error("it isn't a regular file");
+    if (!stats.isFile()) return new Error("it isn't a regular file; name another with --projects");
     if (stats.size <= FILE_BYTES_MAX) return await readFile(path);
     const [size, max] = [stats.size, FILE_BYTES_MAX].map(formatSize);
     return new Error(`it is too large (${size}, over ${max})`);

@@ -40,7 +40,7 @@ it.each([
   ['with neither JWT nor seed', 's3cret', NO_LOGIN],
   ['with a cut-off seed', fileOf(newSeed().slice(0, -1)), NO_LOGIN],
   ['without a JWT', fileOf(newSeed()).replace(JWT, 's3cret'), NO_LOGIN],
-  ["that doesn't exist", undefined, 'ENOENT: no such file or directory'],
+  ["that doesn't exist", undefined, "it doesn't exist; name an existing file with --nats-creds"],
 ])('the error for a credentials file %s reveals none of it', (_, text, why) => {
   const path = join(tempDir(), 'viewlog.creds');
   if (text !== undefined) writeFileSync(path, text);

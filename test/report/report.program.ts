@@ -160,7 +160,7 @@ it.each([
   [
     64,
     'both --last and --from are given',
-    'error: Give --last or --from, not both: ',
+    'error: Pass --last or --from, not both: ',
     ['--last', '7', '--from', 'today'],
   ],
   [
@@ -171,7 +171,12 @@ it.each([
   ],
   [64, "--from isn't a day", '--from must be a day', ['--from', '2026-02-30']],
   [64, 'the time zone is unknown', 'Mars', ['--time-zone', 'Mars']],
-  [73, 'the directory of --html is missing', '/not/there.html', ['--html', '/not/there.html']],
+  [
+    73,
+    'the directory of --html is missing',
+    `"/not/there.html": its directory doesn't exist; create it`,
+    ['--html', '/not/there.html'],
+  ],
 ])('report exits with %i and writes no file if %s', async (code, _, said, args) => {
   const data = dataDirectory();
   const refused = await run(['report', ...args], { data });

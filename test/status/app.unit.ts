@@ -247,13 +247,20 @@ it.each([
     '0.0.0.0',
     'none',
     undefined,
-    /^Can't read --status-token-file ".*; correct the path, or set VIEWLOG_STATUS_TOKEN instead$/,
+    /^Can't read --status-token-file "[^"]+\/none": it doesn't exist; to create it, run: .*umask 077; openssl rand -hex 16 > \S+\/none/,
+  ],
+  [
+    "can't be in a directory",
+    '0.0.0.0',
+    '.',
+    undefined,
+    /^Can't read --status-token-file "[^"]+": EISDIR: illegal operation on a directory; name the file that contains the token$/,
   ],
 ])('the status token %s', async (_, host, file, env, expected) => {
   const dir = tempDir();
   writeFileSync(join(dir, 'token'), `${TOKEN}\n`);
   const options = { status: { host }, 'status-token-file': file && join(dir, file) };
-  const reading = readToken(options, () => env);
+  const reading = readToken(options, {}, () => env);
   if (!(expected instanceof RegExp)) return expect(await reading).toBe(expected);
   const error = (await reading.catch((one: unknown) => one)) as Fatal;
   expect([error.exitCode, error.message]).toStrictEqual([78, expect.stringMatching(expected)]);
