@@ -1,6 +1,6 @@
 import { plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
-import type { Projects } from '../projects/project-list.ts';
+import type { Project, Projects } from '../projects/project-list.ts';
 import { lineBytesOf } from '../view/line.ts';
 import type { StorableView } from '../view/read-view.ts';
 import { isRefusal, type Refusal, refusal, tooLarge } from '../view/refusal.ts';
@@ -32,7 +32,7 @@ export function admit(
     return refusal('project-not-activated', detail, { project: id });
   }
   if (!project.allowsOrigin(origin)) {
-    const detail = `Project ${id} ${originFault(origin, projects)}`;
+    const detail = `Project ${id} ${originFault(origin, project, projects)}`;
     return refusal('origin-not-allowed', detail, { project: id });
   }
   const lineBytes = lineBytesOf(view.fields);
@@ -50,11 +50,15 @@ export function admit(
   return { ...tooLarge(lineBytes, viewBytesMax, 'stored line would have'), project: id };
 }
 
-function originFault(origin: string | undefined, projects: Projects): string {
+function originFault(origin: string | undefined, project: Project, projects: Projects): string {
   if (origin === undefined) {
     return "requires an Origin header, but the request has none. Send the view from one of the project's pages.";
   }
   const refused = `doesn't accept views from "${printable(origin)}".`;
+  const [, shorter] = /^(.*[^/])\/$/.exec(origin) ?? [];
+  if (shorter !== undefined && project.allowsOrigin(shorter)) {
+    return `${refused} An origin has no slash at its end; send "${printable(shorter)}".`;
+  }
   return origin === 'null'
     ? `${refused} This is the origin of sandboxed frames and local files, and it can't be listed. Send the view from one of the project's pages.`
     : `${refused} If it is one of the project's sites, ${askOperatorTo(projects, 'allow this origin')}`;

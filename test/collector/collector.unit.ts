@@ -89,6 +89,10 @@ describe('a refusal', () => {
       { body: viewOf({ p: '9' }) },
       { body: longLine.replace('1000001', '1000003'), headers: { ...JSON_TYPE, origin: PAGE } },
       { body: longLine.replace('1000001', '1000003'), headers: { ...JSON_TYPE, origin: 'null' } },
+      {
+        body: viewOf({ p: '1000003' }),
+        headers: { ...JSON_TYPE, origin: 'https://www.example.com/' },
+      },
       { body: viewOf({ p: '1000003' }) },
       { body: longLine },
       { body: { fault: 'incomplete' } },
@@ -109,6 +113,7 @@ describe('a refusal', () => {
       "project-not-activated: Project 9 isn't activated. If the id is right, ask views@example.com to activate it.",
       `origin-not-allowed: Project 1000003 doesn't accept views from "${PAGE}". If it is one of the project's sites, ask views@example.com to allow this origin.`,
       "origin-not-allowed: Project 1000003 doesn't accept views from \"null\". This is the origin of sandboxed frames and local files, and it can't be listed. Send the view from one of the project's pages.",
+      'origin-not-allowed: Project 1000003 doesn\'t accept views from "https://www.example.com/". An origin has no slash at its end; send "https://www.example.com".',
       "origin-not-allowed: Project 1000003 requires an Origin header, but the request has none. Send the view from one of the project's pages.",
       `view-too-large: The stored line would have 16385 bytes; the limit is 16384. ${smaller}`,
       "request-timeout: The body didn't arrive whole; viewlog waits at most 10 s for it. Send it again.",
