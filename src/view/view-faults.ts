@@ -41,6 +41,15 @@ function sentence({ field, message, received }: Issue): string {
   return `${text}.`;
 }
 
+/** What other programs call fields of a view. */
+const OTHER_NAMES = new Map([
+  ['title', 'pn'],
+  ['path', 'url'],
+  ['project', 'p'],
+  ['language', 'ubl'],
+  ['referrer', 'ref'],
+]);
+
 /**
  * Yields each fault of a value as a function that words it, because only the first faults are
  * worded.
@@ -75,7 +84,8 @@ function* faultsInside(
     if (Object.hasOwn(entries, key)) yield* faultsOf(inner, entries[key]!, pathOf(key));
     else {
       yield () => {
-        const name = nearest(key, Object.keys(entries));
+        const other = OTHER_NAMES.get(key) ?? '';
+        const name = parent === '' && other ? other : nearest(key, Object.keys(entries));
         const hint = name === undefined ? '' : ` (did you mean "${pathOf(name)}"?)`;
         const expected = name === undefined ? 'no such field' : pathOf(name);
         return issueOf(pathOf(key), `isn't a field of a view${hint}`, expected, inner);

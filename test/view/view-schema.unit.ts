@@ -97,6 +97,11 @@ describe('the detail of a refusal', () => {
       changed({ url: 'home' }),
       `"url" must be a ${path}; received the string "home".`,
     ],
+    [
+      'the usual name of a field',
+      changed({ title: 'Home' }),
+      '"title" isn\'t a field of a view (did you mean "pn"?).',
+    ],
     ['a view sent as null', 'null', 'The view must be an object; received null.'],
     ['a missing pid', changed({ pid: undefined }), '"pid" is required: a non-empty string.'],
     [
