@@ -62,6 +62,8 @@ export interface Command<K extends OptionName = OptionName> {
   readonly options: readonly K[];
   /** Help for options whose effect isn't the same as in `serve`. */
   readonly optionHelp?: Partial<Record<K, string>>;
+  /** A note under the list of options, in lines for a terminal. */
+  readonly optionNote?: string;
   /** True: the command runs until it is stopped, and handles signals from its first line on. */
   readonly isService?: true;
   /**

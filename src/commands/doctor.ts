@@ -21,6 +21,9 @@ export const doctor = defineCommand({
     port: "the collector's port if it isn't running",
     url: 'also test the address that pages post to; viewlog counts one refused request',
   },
+  optionNote:
+    "If a collector runs or ran in --data, the doctor uses that collector's options\n" +
+    'instead of these defaults.',
   async run(settings, _, { print, self }) {
     const { url, 'probe-project': project, json } = settings;
     if (project !== undefined && url === undefined) {

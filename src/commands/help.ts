@@ -104,7 +104,7 @@ function wrappedTable([head, ...rows]: readonly (readonly string[])[]): string {
 }
 
 function commandPage(command: Command): string {
-  const { name, operands = '', summary, examples, options, optionHelp } = command;
+  const { name, operands = '', summary, examples, options, optionHelp, optionNote } = command;
   const rows = options.map((option) => {
     const { value, help, fallback } = OPTIONS[option];
     const text = optionHelp?.[option] ?? help;
@@ -126,6 +126,7 @@ function commandPage(command: Command): string {
     summary,
     '',
     ...(first === undefined ? [] : [wrappedTable(rows), '']),
+    ...(optionNote === undefined ? [] : [optionNote, '']),
     'For example:',
     ...examples.map((example) => `  ${example}`),
     ...(options.some((option) => OPTIONS[option].value) ? ['', environment(options)] : []),
