@@ -30,6 +30,28 @@ describe('explain', () => {
     expect(await run(['explain', file, 'b'], { data })).toMatchObject({ code: 64, stderr });
   });
 
+  it('prints how to pipe a view that is an operand', async () => {
+    const view = '{"p":"it\'s"}';
+    const { code, stderr } = await run(['explain', view, '--origin=https://a.example']);
+    const [, command = ''] = /^error: explain takes a FILE, .* pipe the view: (.*)\n$/.exec(
+      stderr,
+    )!;
+    expect([code, command]).toStrictEqual([
+      64,
+      expect.stringMatching(/--origin https:..a.example$/),
+    ]);
+    const { stdout } = spawnSync('sh', ['-c', command], { cwd: '/', encoding: 'utf8' });
+    expect(stdout).toContain('  p must be a string of 1 to 20 digits (received "it\'s")');
+  });
+
+  it('says where an unfinished view ends, and nothing about a proxy', async () => {
+    const { stdout } = await explain('{\n  "p": "1",\n');
+    const [, hint] = stdout.split('\n');
+    expect(hint).toBe(
+      '  The JSON ends at line 2, column 11, without its closing "}". Complete the view.',
+    );
+  });
+
   it('answers each refused view as the collector does', async () => {
     const viewlog = await startViewlog();
     const views: [unknown, string?][] = [
@@ -192,8 +214,15 @@ it.each([
   ['serve', '--min-free', 'refuse views below this much free disk'],
   ['report', '--from', 'yesterday (variable: VIEWLOG_FROM_DAY)'],
   ['doctor', '--project', 'which is stored (variable: none)'],
+  ['doctor', '--max-view', "uses that collector's options instead of these defaults."],
 ])("viewlog help %s describes that command's own %s", async (command, _, words) => {
   expect((await run(['help', command])).stdout.replaceAll(/\s+/g, ' ')).toContain(words);
+});
+
+it("replay names a file that it can't read before it asks for a collector", async () => {
+  const { code, stderr } = await run(['replay', '-', 'no.ndjson'], { input: '' });
+  const message = 'error: Can\'t read "no.ndjson": ENOENT: no such file or directory\n';
+  expect([code, stderr]).toStrictEqual([74, message]);
 });
 
 it('viewlog -v prints the version and, if built in a checkout, the commit', async () => {

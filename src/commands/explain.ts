@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
+import * as commands from '../installation/commands.ts';
 import { type Installation, withOwners } from '../installation/installation.ts';
 import { admit } from '../collector/admit.ts';
 import { textOfBody } from '../collector/read-text.ts';
-import { EXIT } from '../base/exit.ts';
+import { EXIT, Fatal } from '../base/exit.ts';
+import { lineAndColumn } from '../base/json.ts';
 import { cannotRead } from '../disk/lines.ts';
 import { exampleOrigin } from '../projects/origins.ts';
 import { loadProjects, type Projects } from '../projects/project-list.ts';
@@ -35,8 +37,13 @@ export const explain = defineCommand({
   },
   async run(settings, operands, { print, note, self }) {
     const { 'max-view': viewBytesMax } = settings;
-    const projects = await loadProjects(settings.projects);
     const [file = '-'] = operands;
+    if (/^\s*[{[]/.test(file)) {
+      const [given] = settings.origin.slice(-1);
+      const pipe = commands.explain(await withOwners(self), file, { origin: given });
+      throw new Fatal(EXIT.usage, `explain takes a FILE, not a view. To pipe the view: ${pipe}`);
+    }
+    const projects = await loadProjects(settings.projects);
     if (file === '-' && isatty(0)) note('Enter a view, then Ctrl-D on a line of its own.');
     const bytes = await readInput(file);
     const stored = readRefusedLine(bytes.toString().trim());
@@ -57,7 +64,11 @@ export const explain = defineCommand({
       project: projects.find(sample.project ?? ''),
       viewBytesMax,
     });
-    print(`  ${hintFor({ sample, remedy, fixedMs: undefined }, projects, await withOwners(self))}`);
+    const hint =
+      remedy.kind === 'check-proxy'
+        ? endOf(body.toString())
+        : hintFor({ sample, remedy, fixedMs: undefined }, projects, await withOwners(self));
+    print(`  ${hint}`);
     return EXIT.badData;
   },
 });
@@ -76,6 +87,13 @@ function describe({ code, detail, issues = [] }: Refusal): string {
   if (issues.length === 0) return answer;
   // The detail calls the faults "issues".
   return [answer, 'issues:', ...issues.map((issue) => `  ${faultWords(issue)}`)].join('\n');
+}
+
+/** Returns where an unfinished view ends; a person has typed or copied it. */
+function endOf(text: string): string {
+  const end = text.trimEnd();
+  const { line, column } = lineAndColumn(end, end.length - 1);
+  return `The JSON ends at line ${line}, column ${column}, without its closing "}". Complete the view.`;
 }
 
 /** Returns the fix as a line that ends with a command, if there is one. */

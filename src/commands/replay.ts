@@ -3,6 +3,7 @@ import { EXIT, Fatal } from '../base/exit.ts';
 import { signals } from '../base/signals.ts';
 import { echo, printable } from '../base/text.ts';
 import { systemClock } from '../base/time.ts';
+import { checkReadable } from '../disk/lines.ts';
 import { askHolder } from '../disk/lock.ts';
 import { systemFiles } from '../disk/ops.ts';
 import { replayFiles } from '../replay/replay.ts';
@@ -35,6 +36,7 @@ export const replay = defineCommand({
       const what = `"${echo(wrong)}" contains accepted views; replay needs a file of refused views`;
       throw new Fatal(EXIT.usage, `${what}, such as refused-2026-01-31.ndjson`);
     }
+    for (const file of files) checkReadable(file);
     // The first signal ends the replay after the view that it is sending.
     const stopping = new AbortController();
     signals.onStop(() => stopping.abort());

@@ -87,11 +87,11 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** @throws {Fatal} exit 74 if it is known, without opening the file, that it can't be read. */
+/** @throws {Fatal} exit 74 if there is no such file, or only a directory. */
 export function checkReadable(path: string): void {
   if (path === '-') return;
   try {
-    fs.accessSync(path, fs.constants.R_OK);
+    // Not `access`, for which Deno demands one more permission.
     if (fs.statSync(path).isDirectory()) fs.readFileSync(path);
   } catch (error) {
     throw cannotRead(path, error);

@@ -207,8 +207,10 @@ export function replay(of: Installation, project: string, names: readonly string
 }
 
 /** Returns a command that explains the view with this body, on one line. */
-export const explain = (of: Installation, body: string): string =>
-  `printf %s ${shellQuoted(body)} | ${reading(of, ['explain'], picked(of, ['max-view']))}`;
+export function explain(of: Installation, body: string, options: Options = {}): string {
+  const command = reading(of, ['explain'], { ...picked(of, ['max-view']), ...options });
+  return `printf %s ${shellQuoted(body)} | ${command}`;
+}
 
 /** Returns a command that checks view files or those of a directory as their owner. */
 export async function verify(operands: readonly string[]): Promise<string> {

@@ -85,6 +85,10 @@ it('replay sends views only to the collector that holds the data directory', asy
   // Root may connect to every socket.
   const user = process.getuid?.() === 0 ? { user: { uid: 1, gid: 1 } } : {};
   expect(await start(again, '/', user).ended).toMatchObject({
+    code: 74,
+    stderr: expect.stringMatching(/refused-.*: EACCES: permission denied; run it as /),
+  });
+  expect(await start(['replay', '-', `--data=${data}`], '/', user).ended).toMatchObject({
     code: 69,
     stderr: expect.stringContaining("This user isn't allowed to ask which collector writes to "),
   });
