@@ -3,7 +3,8 @@ import { EXIT, Fatal } from '../base/exit.ts';
 import { echo, nearest } from '../base/text.ts';
 import { BUILD, licences } from '../base/built.ts';
 import { alignTables, layOut, NO_BREAK } from '../manual/lay-out.ts';
-import { findText, isNamed, knownPhrases, READERS } from '../manual/pages.ts';
+import { findText, isKnown, isNamed, knownPhrases } from '../manual/find.ts';
+import { READERS } from '../manual/pages.ts';
 import { envName, flagOf, type OptionName, OPTIONS } from '../settings.ts';
 import { helpCommand, nearOrList } from '../installation/commands.ts';
 import { type Command, defineCommand, tableOf } from './command.ts';
@@ -63,12 +64,29 @@ function textOn(words: readonly string[], commands: readonly Command[]): string 
   const command = commands.find((known) => known.name === words[0]);
   // The words after a command may be its operands.
   if (command !== undefined && (words.length === 1 || !isNamed(name))) return commandPage(command);
-  const text = findText(name);
+  const near = nearWord(name, commands);
+  // `serv` is a typo of `serve`, though they have the same stem; `duplicated` isn't one.
+  const isTypo = words.length === 1 && near && !name.startsWith(near) && !isKnown(name);
+  const text = isTypo ? undefined : findText(name);
   if (text !== undefined) return layOut(text, columns(), isatty(1));
-  const near = nearest(name, [...namesOf(commands), ...knownPhrases()]);
   const hint = nearOrList(near, 'all commands and pages');
   throw new Fatal(EXIT.usage, `No help for "${echo(name)}"${hint}`);
 }
+
+/**
+ * Returns the command, option, topic or phrase that the words were probably meant to be. `arm` isn't
+ * a typo of `ram`, nor `helm` of `help`: a short word has none, a long one two.
+ */
+function nearWord(name: string, commands: readonly Command[]): string | undefined {
+  const names = namesOf(commands).filter((command) => command !== 'help');
+  const typosMax = name.length < 4 ? 0 : name.length < 8 ? 1 : 2;
+  return nearest(name, [...names, ...FLAGS, ...knownPhrases()], typosMax);
+}
+
+/** The options, except those named like a word that says nothing. */
+const FLAGS = Object.keys(OPTIONS)
+  .map((option) => flagOf(option as OptionName))
+  .filter((flag) => flag.length > 3);
 
 // Not `process.stdout.isTTY`: touching `process.stdout` makes a pipe non-blocking.
 const columns = (): number => (isatty(1) && process.stdout.columns) || 80;

@@ -4,7 +4,8 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/base/exit.ts';
 import { layOut } from '../../src/manual/lay-out.ts';
-import { findText, READERS, TOPICS } from '../../src/manual/pages.ts';
+import { findText } from '../../src/manual/find.ts';
+import { READERS, TOPICS } from '../../src/manual/pages.ts';
 import { REFUSALS } from '../../src/view/refusal.ts';
 import { blocksOf, MANUAL, PAGES, read, ROOT } from '../support/documents.ts';
 import { startWatched } from '../support/status.ts';
@@ -19,6 +20,9 @@ const anchorOf = (heading: string): string =>
     .toLowerCase()
     .replace(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-');
+
+/** The hint on an unknown word that has no near one. */
+const LIST = `To list all commands and pages: ${process.execPath} ${BUNDLE} help`;
 
 /** The manual's texts by file name. */
 const TEXTS = Object.fromEntries(
@@ -161,183 +165,6 @@ describe('viewlog help', () => {
     expect(wide.filter((line) => !whole.test(line))).toStrictEqual([]);
   });
 
-  it.each([
-    ['caddy', 'proxies', '## Caddy'],
-    ['retention', 'running', '## Retention'],
-    ['update', 'running', '## Updates and rollback'],
-    ['upgrade', 'running', '## Updates and rollback'],
-    ['rollback', 'running', '## Updates and rollback'],
-    ['downgrade', 'running', '## Updates and rollback'],
-    ['migration', 'running', '## Updates and rollback'],
-    ['body cut off', 'trouble', '## 400'],
-    ['429', 'trouble', '## 429'],
-    ['keep-days', 'privacy', '## Deleting data'],
-    ['consent', 'privacy', '## Do I need consent?'],
-    ['banner', 'privacy', '## Do I need consent?'],
-    ['cookie', 'privacy', '## Do I need consent?'],
-    ['third party', 'privacy', '## Third parties and processors'],
-    ['third parties', 'privacy', '## Third parties and processors'],
-    ['processors', 'privacy', '## Third parties and processors'],
-    ['dpa', 'privacy', '## Third parties and processors'],
-    ['proxy log', 'privacy', "## Addresses in the proxy's log"],
-    ['objection', 'privacy', '## Visitors who object'],
-    ['gpc', 'privacy', '## Visitors who object'],
-    ['config', 'reference', '## Configuration'],
-    ['cut off', 'trouble', '## 400'],
-    ['tls', 'proxies', '## HTTPS and TLS'],
-    ['https', 'proxies', '## HTTPS and TLS'],
-    ['kubernetes', 'containers', '## Kubernetes'],
-    ['service', 'running', '## systemd'],
-    ['options', 'running', '## Change options of the unit'],
-    ['unit', 'running', '## Change options of the unit'],
-    ['change options', 'running', '## Change options of the unit'],
-    ['chown', 'running', '## Backups'],
-    ['monitoring', 'running', '## Alerts'],
-    ['spam', 'security', '## A flood'],
-    ['bots', 'send', "## Views that aren't counted"],
-    ['duplicates', 'trouble', '## A view is stored twice'],
-    ['limits', 'trouble', '## 429'],
-    ['rate limit', 'trouble', '## 429'],
-    ['last-start.json', 'privacy', '## What is stored, and where'],
-    ['faulty', 'projects-file', '## If the file is invalid'],
-    ['limit', 'trouble', '## 429'],
-    ['rotation', 'shipping', '## Rotation and incomplete lines'],
-    ['rotate', 'shipping', '## Rotation and incomplete lines'],
-    ['logrotate', 'shipping', '## Rotation and incomplete lines'],
-    ['half line', 'shipping', '## Rotation and incomplete lines'],
-    ['backup', 'running', '## Backups'],
-    ['restore', 'running', '## Backups'],
-    ['cron', 'looking', '## A weekly report by cron'],
-    ['weekly', 'looking', '## A weekly report by cron'],
-    ['e-mail', 'looking', '## A weekly report by cron'],
-    ['email', 'looking', '## A weekly report by cron'],
-    ['referrer', 'looking', '## What the lists count'],
-    ['timezone', 'looking', '## Which days'],
-    ['real time', 'looking', '## Watch views arrive'],
-    ['csv', 'looking', '## With jq and DuckDB'],
-    ['export', 'looking', '## With jq and DuckDB'],
-    ['bind', 'start', '## Use another port or directory'],
-    ['listen', 'start', '## Use another port or directory'],
-    ['port', 'start', '## Use another port or directory'],
-    ['uninstall', 'start', '## Uninstall'],
-    ['log', 'running', '## The log'],
-    ['access log', 'running', '## The log'],
-    ['see the log', 'running', '## The log'],
-    ['alert', 'running', '## Alerts'],
-    ['grafana', 'running', '## Alerts'],
-    ['migrate', 'running', '## Move to another server'],
-    ['move server', 'running', '## Move to another server'],
-    ['another site', 'projects-file', '## Edit it with commands'],
-    ['second site', 'projects-file', '## Edit it with commands'],
-    ['several sites', 'projects-file', '## Edit it with commands'],
-    ['amp', 'send', '## Where to put the script'],
-    ['wordpress', 'send', '## Where to put the script'],
-    ['react', 'send', '## Single-page sites'],
-    ['single page', 'send', '## Single-page sites'],
-    ['spa', 'send', '## Single-page sites'],
-    ['utm', 'send', '# Sending views from a page'],
-    ['adblock', 'send', "## Views that aren't counted"],
-    ['noscript', 'send', "## Views that aren't counted"],
-    ['opt out', 'send', "## Views that aren't counted"],
-    ['csp', 'send', '## Content-Security-Policy'],
-    ['cors', 'trouble', '## CORS error'],
-    ['403', 'trouble', '## 403'],
-    ['413', 'trouble', '## 413'],
-    ['422', 'trouble', '## 422'],
-    ['503', 'trouble', '## 503'],
-    ['port in use', 'trouble', '## Exit 69'],
-    ['password', 'security', "## The status server's token"],
-    ['authentication', 'security', "## Views aren't authenticated"],
-    ['apache', 'proxies', '## Other proxies'],
-    ['windows', 'runtimes', '# Runtimes and platforms'],
-    ['gzip', 'shipping', '## Compressing old days'],
-    ['data', 'privacy', '## What is stored, and where'],
-    ['disk', 'trouble', '## Disk full'],
-    ['space', 'trouble', '## Disk full'],
-    ['full', 'trouble', '## Disk full'],
-    ['no views', 'trouble', '## Nothing arrives'],
-    ['views missing', 'trouble', '## Nothing arrives'],
-    ['silent', 'trouble', '## A site went silent'],
-    ['connection refused', 'trouble', '## 502'],
-    ['memory', 'guarantees', '## Load'],
-    ['crash', 'guarantees', '## A crash'],
-    ['power cut', 'guarantees', '## A 201'],
-    ['permission denied', 'security', '## Permissions'],
-    ['stop', 'running', '## Restarts'],
-    ['install', 'start', '## Install it'],
-    ['nginx', 'proxies', '## nginx'],
-    ['systemd', 'running', '## systemd'],
-    ['docker', 'containers', '# Containers'],
-    ['bun', 'runtimes', '## Bun'],
-    ['clickhouse', 'shipping', '## ClickHouse'],
-    ['sql', 'looking', '## With jq and DuckDB'],
-    ['query', 'looking', '## What the lists count'],
-    ['ip address', 'privacy', '## Do I need consent?'],
-    ['session', 'privacy', '## Do I need consent?'],
-    ['unique visitors', 'privacy', '## Do I need consent?'],
-    ['exit code', 'reference', '## Exit codes'],
-    ['no space left', 'trouble', '## Disk full'],
-    ['ENOSPC', 'trouble', '## Disk full'],
-    ['EACCES', 'security', '## Permissions'],
-    ['EADDRINUSE', 'trouble', '## Exit 69'],
-    ['bad gateway', 'trouble', '## 502'],
-    ["won't start", 'trouble', '## Ask the doctor'],
-    ['how do I stop it', 'running', '## Restarts'],
-    ['views stopped', 'trouble', '## A site went silent'],
-    ['nothing shows up', 'trouble', '## Nothing arrives'],
-    ['log rotation', 'shipping', '## Rotation and incomplete lines'],
-    ['invalid json', 'trouble', '## 400'],
-    ['double counting', 'trouble', '## A view is stored twice'],
-    ['out of memory', 'guarantees', '## Load'],
-    ['forgot token', 'security', "## The status server's token"],
-    ['uptime kuma', 'status-page', '## Uptime monitors'],
-    ['processor', 'privacy', '## Third parties and processors'],
-    ['data retention', 'running', '## Retention'],
-    ['cookie banner', 'privacy', '## Do I need consent?'],
-    ['delete a visitor', 'privacy', '## Deleting data'],
-    ['lawyer', 'privacy', '## Do I need consent?'],
-    ['no data', 'trouble', '## Nothing arrives'],
-    ['invalid projects file', 'projects-file', '## If the file is invalid'],
-    ['too many requests', 'trouble', '## 429'],
-    ['disk full', 'trouble', '## Disk full'],
-    ['full disk', 'trouble', '## Disk full'],
-    ['my disk is full', 'trouble', '## Disk full'],
-    ['why won’t it start', 'trouble', '## Ask the doctor'],
-    ["service won't start", 'trouble', '## Ask the doctor'],
-    ['service unavailable', 'trouble', '## 503'],
-    ['gateway timeout', 'trouble', '## 502'],
-    ['forbidden', 'trouble', '## 403'],
-    ['origin not allowed', 'trouble', '## 403'],
-    ['method not allowed', 'trouble', '## 405'],
-    ['payload too large', 'trouble', '## 413'],
-    ['content type', 'trouble', '## 415'],
-    ['request timeout', 'trouble', '## 408'],
-    ['unauthorized', 'trouble', "## The status page doesn't open"],
-    ['read-only file system', 'trouble', '## Exit 73'],
-    ['already running', 'trouble', '## Exit 73'],
-    ['what does exit 73 mean', 'trouble', '## Exit 73'],
-    ['listen EADDRINUSE: address already in use 127.0.0.1:8080', 'trouble', '## Exit 69'],
-    ['port 8080 in use', 'trouble', '## Exit 69'],
-    ['vector sends nothing', 'trouble', '## The shipper sends nothing'],
-    ['site stopped sending', 'trouble', '## A site went silent'],
-    ['views counted twice', 'trouble', '## A view is stored twice'],
-    ['cors blocked', 'trouble', '## CORS error'],
-    ['csp error', 'send', '## Content-Security-Policy'],
-    ["old files aren't removed", 'privacy', '## Deleting data'],
-    ['how long is data kept', 'privacy', '## What is stored, and where'],
-    ['how can I add a site', 'projects-file', '## Edit it with commands'],
-    ['how do I change the port', 'running', '## Change options of the unit'],
-    ['how do I move it to another server', 'running', '## Move to another server'],
-    ['can I use cloudflare', 'proxies', '## Other proxies'],
-    ['the server ran out of memory', 'guarantees', '## Load'],
-    ['report per week', 'looking', '## A weekly report by cron'],
-    ['does it set a cookie', 'privacy', '## Do I need consent?'],
-  ])('finds "%s" on the page "%s", under "%s"', (word, topic, heading) => {
-    const text = findText(word.toLowerCase(), TEXTS)!;
-    expect(text.split('\n')[0]).toBe(heading);
-    expect(text).toContain(`The whole page: \`viewlog help ${topic}\``);
-  });
-
   it('prints the page of a command unless a heading has the words after it too', async () => {
     expect((await run(['help', 'verify', 'views-2026-01-31.ndjson'])).stdout).toMatch(
       /^viewlog verify /,
@@ -358,45 +185,6 @@ describe('viewlog help', () => {
     expect([code, stdout]).toStrictEqual([0, `${layOut(findText(word, TEXTS)!, 80, false)}\n`]);
   });
 
-  it.each([
-    ['status', 'status-page'],
-    ['status page', 'status-page'],
-    ['dashboard', 'status-page'],
-    ['view', 'looking'],
-    ['views', 'looking'],
-    ['title', 'fields'],
-    ['gdpr', 'privacy'],
-    ['url', 'fields'],
-    ['nats', 'cluster'],
-    ['ship', 'shipping'],
-    ['elasticsearch', 'shipping'],
-    ['refused', 'trouble'],
-    ['slow', 'speed'],
-    ['is it slow', 'speed'],
-    ['how do I see the views', 'looking'],
-    ['start', 'start'],
-    ['domain', 'projects-file'],
-    ['hostname', 'projects-file'],
-    ['performance', 'speed'],
-    ['not working', 'trouble'],
-  ])('finds "%s" on the page "%s"', (word, topic) => {
-    expect(findText(word.toLowerCase(), TEXTS)).toBe(TEXTS[`${topic}.md`]);
-  });
-
-  it('finds a page or a heading for every synonym', () => {
-    const lines = TEXTS['synonyms.txt']!.trimEnd().split('\n');
-    const words = lines.flatMap((line) => line.split(': ')[1]!.split(', '));
-    expect(new Set(words).size).toBe(words.length);
-    for (const line of lines) {
-      const [known = '', ...phrases] = line.split(/[:,] /);
-      const text = findText(known, TEXTS)!;
-      for (const phrase of phrases)
-        expect([phrase, findText(phrase, TEXTS)]).toEqual([phrase, text]);
-      const [heading = ''] = text.split('\n');
-      if (!TOPICS.includes(known)) expect(heading.toLowerCase()).toContain(known);
-    }
-  });
-
   it('shows the correct hash of the script that honours Global Privacy Control', () => {
     const page = read('src/manual/privacy.md');
     const [, script = ''] = /```html\n<script>(.*?)<\/script>/s.exec(page) ?? [];
@@ -408,8 +196,12 @@ describe('viewlog help', () => {
     ['truoble', 'Did you mean trouble?'],
     ['retentoin', 'Did you mean retention?'],
     ['enosppc', 'Did you mean enospc?'],
-    ['what is it', `To list all commands and pages: ${process.execPath} ${BUNDLE} help`],
-    ['(?:', `To list all commands and pages: ${process.execPath} ${BUNDLE} help`],
+    ['prot', 'Did you mean port?'],
+    ['serv', 'Did you mean serve?'],
+    ['keep-dyas', 'Did you mean keep-days?'],
+    ...['arm', 'helm', 'emfile', 'raspberry pi'].map((word) => [word, LIST]),
+    ['what is it', LIST],
+    ['(?:', LIST],
   ])('refuses the unknown word "%s"', async (word, hint) => {
     const { code, stderr } = await run(['help', word]);
     expect([code, stderr]).toStrictEqual([64, `error: No help for "${word}". ${hint}\n`]);

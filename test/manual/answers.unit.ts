@@ -1,0 +1,195 @@
+import { basename } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { findText } from '../../src/manual/find.ts';
+import { TOPICS } from '../../src/manual/pages.ts';
+import { flagOf, type OptionName, OPTIONS } from '../../src/settings.ts';
+import { MANUAL, PAGES, read } from '../support/documents.ts';
+
+// Tests which section of the manual `viewlog help WORDS` finds.
+
+/** The manual's texts by file name. */
+const TEXTS = Object.fromEntries(
+  [...PAGES, `${MANUAL}/synonyms.txt`].map((path) => [basename(path), read(path)]),
+);
+
+const find = (asked: string): string | undefined => findText(asked.toLowerCase(), TEXTS);
+
+/** Questions by the page and the first heading of their answer. */
+const ANSWERS = {
+  'api # Preflights and credentials': 'preflight | preflights',
+  'containers # Containers': 'docker | docker compose | podman | docker image',
+  'containers # Kubernetes': 'kubernetes | k8s | kubernetes readiness probe',
+  'cluster # More than one server': 'nats | jetstream | high availability',
+  'fields # What a page puts into a view': 'title | url',
+  'files # The files':
+    'file format | line format | format of the files | data format | ndjson format',
+  'files # Check files': 'check files',
+  'files # Send refused views again':
+    'replay | send refused views again | how do I resend refused views',
+  'guarantees # A 201': 'power cut | power outage',
+  'guarantees # A crash':
+    'crash | lost views after a crash | kill -9 | kill | sigkill | after a reboot | the server crashed | data loss',
+  'guarantees # Load': 'memory | out of memory | the server ran out of memory | oom killer',
+  'guarantees # One writer': 'one writer | nfs',
+  'looking # Looking at the views': 'view | views | how do I see the views',
+  'looking # A weekly report by cron':
+    'cron | weekly | e-mail | email | report per week | send the report by email | weekly e-mail report',
+  'looking # Watch views arrive': 'real time | live views | tail -f',
+  'looking # What the lists count': 'referrer | query | top pages | campaigns',
+  'looking # Which days': 'timezone | change the time zone',
+  'looking # With jq and DuckDB':
+    'csv | export | sql | sqlite | python | pandas | export to excel | export views as csv | jq',
+  "privacy # Addresses in the proxy's log": 'proxy log | nginx access log',
+  'privacy # Deleting data':
+    "delete a visitor | old files aren't removed | right to be forgotten | subject access | subject access request | erasure | delete views of one person | delete all data | gdpr erasure request",
+  'privacy # Do I need consent?':
+    'consent | banner | cookie | ip address | session | unique visitors | cookie banner | lawyer | does it set a cookie | x-forwarded-for | gdpr consent | is it legal',
+  'privacy # Third parties and processors':
+    'third party | third parties | processors | dpa | processor | does it send telemetry',
+  'privacy # Visitors who object':
+    'objection | gpc | opt out | opt-out | optout | opt-in | do not track | global privacy control',
+  'privacy # What is stored, and where':
+    'last-start.json | data | how long is data kept | where is data stored',
+  'privacy # Privacy': 'gdpr | is it gdpr compliant | personal data',
+  'projects-file # The projects file':
+    'domain | hostname | subdomain | subdomains | www | wildcard | origin | origins | allow a subdomain',
+  'projects-file # Edit it with commands':
+    'another site | second site | several sites | how can I add a site | add a second website | add an origin',
+  'projects-file # If the file is invalid':
+    'faulty | invalid projects file | projects file is invalid',
+  'proxies # Caddy': 'caddy | caddyfile',
+  'proxies # HTTPS and TLS': 'tls | https | ssl | certificate | letsencrypt | certbot',
+  'proxies # Other proxies': 'apache | can I use cloudflare | haproxy',
+  'proxies # nginx': 'nginx',
+  'reference # Configuration': 'config',
+  'reference # Environment variables': 'env | environment variable',
+  'reference # Exit codes': 'exit code',
+  'reference # Metrics': 'metrics | viewlog_views_accepted_total',
+  'running # Alerts': 'monitoring | alert | grafana',
+  'running # Backups': 'chown | backup | restore | how do I back up the data',
+  'running # Change options of the unit':
+    'options | unit | change options | how do I change the port',
+  'running # Move to another server':
+    'migrate | move server | how do I move it to another server | new server',
+  'running # Restarts': 'stop | how do I stop it | graceful shutdown | zero downtime',
+  'running # Retention':
+    'retention | data retention | keep-days | keep days | delete old files | remove old files | delete old views | expire',
+  'running # The log': 'log | access log | see the log | journalctl | journald | logs',
+  'running # Updates and rollback':
+    'update | upgrade | rollback | downgrade | migration | how do I update viewlog to a new version',
+  'running # systemd': 'service | systemd | systemctl',
+  'runtimes # Bun': 'bun',
+  'runtimes # Runtimes and platforms': 'windows | macos',
+  'security # A flood': 'spam | ddos attack',
+  'security # Permissions':
+    "permission denied | EACCES | EACCES: permission denied, open '/var/lib/viewlog/projects.json'",
+  "security # The status server's token": 'password | forgot token | status-token-file',
+  "security # Views aren't authenticated": 'authentication | api key | fake views',
+  'send # A script of your own':
+    'beacon | sendBeacon | navigator.sendBeacon | own script | write my own script',
+  'send # Content-Security-Policy':
+    "csp | csp error | content security policy | refused to connect because it violates the following content security policy directive | violates the document's content security policy",
+  'send # Sending views from a page': 'utm | tracking code',
+  'send # Single-page sites':
+    'react | single page | spa | router | react router | pushstate | angular | nuxt | vue router',
+  "send # Views that aren't counted":
+    'bots | adblock | noscript | ad blocker | ad-blocker | blocked by client | net::ERR_BLOCKED_BY_CLIENT | iframe | frame | exclude my own visits | ublock | count my own visits',
+  'send # Where to put the script': 'amp | wordpress | tag manager | google tag manager',
+  'shipping # ClickHouse': 'clickhouse',
+  'shipping # Compressing old days': 'gzip | compress | compress old files | zstd',
+  'shipping # Prove that every view arrived': 'receipt',
+  'shipping # Rotation and incomplete lines':
+    'rotation | rotate | logrotate | half line | log rotation',
+  'shipping # Shipping the views': 'ship | elasticsearch | logstash | promtail | filebeat | kafka',
+  'speed # Speed':
+    'slow | is it slow | performance | throughput | views per second | requests per second | how many requests per second | rps | how many views per second can it handle',
+  'start # Install it': 'install | installation | how do I install it',
+  'start # Start': 'start',
+  'start # Uninstall': 'uninstall',
+  'start # Use another port or directory': 'bind | listen | port | another port',
+  'status-page # The status page': 'status | status page | dashboard',
+  'status-page # Uptime monitors': 'uptime kuma | healthcheck for uptime robot',
+  'trouble # 400': 'body cut off | cut off | invalid json | malformed-json',
+  'trouble # 403':
+    '403 | forbidden | origin not allowed | 403 forbidden | project-not-activated | origin-not-allowed',
+  'trouble # 405': 'method not allowed | 405 method not allowed',
+  'trouble # 408': 'request timeout',
+  'trouble # 413': '413 | payload too large | 413 request entity too large | body too large',
+  'trouble # 415': 'content type | content-type | 415 unsupported media type',
+  'trouble # 422': '422 | invalid-view',
+  'trouble # 429': '429 | limits | rate limit | limit | too many requests | 429 too many requests',
+  'trouble # 502':
+    'connection refused | bad gateway | gateway timeout | 502 bad gateway | connect ECONNREFUSED 127.0.0.1:8080 | net::ERR_CONNECTION_REFUSED',
+  'trouble # 503': '503 | service unavailable | storage-unavailable',
+  'trouble # A site went silent':
+    'silent | views stopped | site stopped sending | no more views since yesterday',
+  'trouble # A view is stored twice':
+    'duplicates | double counting | views counted twice | count twice | counts twice | stored twice | every view is counted twice',
+  'trouble # Ask the doctor':
+    "won't start | why won’t it start | service won't start | viewlog does not start",
+  'trouble # CORS error':
+    "cors | cors blocked | cors error | cors policy | blocked by cors policy | has been blocked by CORS policy | Access to fetch at 'https://views.example.com/view' from origin 'https://www.example.com' has been blocked by CORS policy: No 'Access-Control-Allow-Origin' header is present on the requested resource. | access-control-allow-origin | cross-origin request blocked",
+  'trouble # Disk full':
+    'disk | space | full | no space left | ENOSPC | disk full | full disk | my disk is full | ENOSPC: no space left on device, write',
+  'trouble # Exit 69':
+    'port in use | EADDRINUSE | listen EADDRINUSE: address already in use 127.0.0.1:8080 | port 8080 in use',
+  'trouble # Exit 73':
+    'read-only file system | already running | what does exit 73 mean | another viewlog writes to /var/lib/viewlog',
+  'trouble # Nothing arrives':
+    'no views | views missing | nothing shows up | no data | failed to fetch | TypeError: Failed to fetch | NetworkError when attempting to fetch | NetworkError when attempting to fetch resource. | no data arrives | my views are missing',
+  'trouble # The shipper sends nothing': 'vector sends nothing',
+  "trouble # The status page doesn't open": 'unauthorized | status page does not open | 401',
+  'trouble # Trouble': 'not working | refused | error',
+};
+
+const QUESTIONS = Object.entries(ANSWERS).flatMap(([place, phrases]) =>
+  phrases.split(' | ').map((phrase) => [phrase, place] as const),
+);
+
+/** Nothing in the manual answers these. */
+const UNKNOWN = [
+  'a/b testing, arm, bitcoin, blue button, click heatmap, conversion funnel, dark mode, EMFILE',
+  'geolocation, google analytics, helm, import, import from matomo, java, ldap, machine learning',
+  'mongodb, mysql, oauth, perl, pizza, quantum, raspberry pi, redis, rust, scroll depth',
+  'selinux, the weather tomorrow, too many open files, two factor login with sms, what is it, (?:',
+  'screen resolution, video playback, kafkaesque, change the logo, country of the visitor',
+]
+  .join(', ')
+  .split(', ');
+
+/** The options of more than one word. */
+const FLAGS = Object.keys(OPTIONS)
+  .map((option) => flagOf(option as OptionName))
+  .filter((flag) => flag.includes('-'));
+
+describe('viewlog help', () => {
+  it.each(QUESTIONS)('answers "%s" with %s', (phrase, place) => {
+    const text = find(phrase) ?? '';
+    const [topic = '', heading] = place.split(' # ');
+    const [first = ''] = text.split('\n');
+    expect(first.replace(/^#+ /, '')).toBe(heading);
+    const isPage = text === TEXTS[`${topic}.md`];
+    expect(isPage || text.includes(`The whole page: \`viewlog help ${topic}\``)).toBe(true);
+  });
+
+  it.each(UNKNOWN)('finds nothing for "%s"', (phrase) => {
+    expect(find(phrase)?.split('\n')[0]).toBe(undefined);
+  });
+
+  it.each(FLAGS)('finds a section for the option "%s"', (option) => {
+    expect(find(option)).toContain(option);
+  });
+
+  it('finds a page or a heading for every synonym', () => {
+    const lines = TEXTS['synonyms.txt']!.trimEnd().split('\n');
+    const words = lines.flatMap((line) => line.split(': ')[1]!.split(', '));
+    expect(new Set(words).size).toBe(words.length);
+    for (const line of lines) {
+      const [known = '', ...phrases] = line.split(/[:,] /);
+      const text = find(known)!;
+      for (const phrase of phrases) expect([phrase, find(phrase)]).toEqual([phrase, text]);
+      const [heading = ''] = text.split('\n');
+      if (!TOPICS.includes(known)) expect(heading.toLowerCase()).toContain(known);
+    }
+  });
+});
