@@ -3,7 +3,7 @@ import { EXIT, Fatal } from '../base/exit.ts';
 import { echo, nearest } from '../base/text.ts';
 import { BUILD, licences } from '../base/built.ts';
 import { alignTables, layOut, NO_BREAK } from '../manual/lay-out.ts';
-import { findText, isKnown, isNamed, knownPhrases } from '../manual/find.ts';
+import { Manual } from '../manual/find.ts';
 import { READERS } from '../manual/pages.ts';
 import { envName, flagOf, type OptionName, OPTIONS } from '../settings.ts';
 import { helpCommand, nearOrList } from '../installation/commands.ts';
@@ -49,7 +49,8 @@ export function findCommand(name: string, commands: readonly Command[]): Command
   const found = commands.find((command) => command.name === name);
   if (found !== undefined) return found;
   const near = nearest(name, namesOf(commands));
-  const isExplained = near === undefined && /^[\w-]+$/.test(name) && isNamed(name.toLowerCase());
+  const isExplained =
+    near === undefined && /^[\w-]+$/.test(name) && new Manual().findNamed(name.toLowerCase());
   const hint = isExplained
     ? `. To read about it: ${helpCommand(name)}`
     : nearOrList(near, 'all commands');
@@ -61,13 +62,15 @@ const namesOf = (commands: readonly Command[]): string[] => commands.map(({ name
 /** Returns the help of a command, or the page or section of the manual that the words lead to. */
 function textOn(words: readonly string[], commands: readonly Command[]): string {
   const name = words.join(' ');
+  const manual = new Manual();
   const command = commands.find((known) => known.name === words[0]);
   // The words after a command may be its operands.
-  if (command !== undefined && (words.length === 1 || !isNamed(name))) return commandPage(command);
-  const near = nearWord(name, commands);
+  const isCommand = words.length === 1 || manual.findNamed(name) === undefined;
+  if (command !== undefined && isCommand) return commandPage(command);
+  const near = nearWord(name, commands, manual);
   // `serv` is a typo of `serve`, though they have the same stem; `duplicated` isn't one.
-  const isTypo = words.length === 1 && near && !name.startsWith(near) && !isKnown(name);
-  const text = isTypo ? undefined : findText(name);
+  const isTypo = words.length === 1 && near && !name.startsWith(near) && !manual.hasExactly(name);
+  const text = isTypo ? undefined : manual.find(name);
   if (text !== undefined) return layOut(text, columns(), isatty(1));
   const hint = nearOrList(near, 'all commands and pages');
   throw new Fatal(EXIT.usage, `No help for "${echo(name)}"${hint}`);
@@ -77,10 +80,14 @@ function textOn(words: readonly string[], commands: readonly Command[]): string 
  * Returns the command, option, topic or phrase that the words were probably meant to be. `arm` isn't
  * a typo of `ram`, nor `helm` of `help`: a short word has none, a long one two.
  */
-function nearWord(name: string, commands: readonly Command[]): string | undefined {
+function nearWord(
+  name: string,
+  commands: readonly Command[],
+  { phrases }: Manual,
+): string | undefined {
   const names = namesOf(commands).filter((command) => command !== 'help');
   const typosMax = name.length < 4 ? 0 : name.length < 8 ? 1 : 2;
-  return nearest(name, [...names, ...FLAGS, ...knownPhrases()], typosMax);
+  return nearest(name, [...names, ...FLAGS, ...phrases], typosMax);
 }
 
 /** The options, except those named like a word that says nothing. */

@@ -20,7 +20,12 @@ const FILLERS = new Set(
  * and `not`, `can't` and the like become `no`.
  */
 const wordsOf = (text: string): string[] =>
-  (text.toLowerCase().match(/[\p{L}\d]+(?:'[a-z]+)?/gu) ?? [])
+  (
+    text
+      .toLowerCase()
+      .replaceAll('’', "'")
+      .match(/[\p{L}\d]+(?:'[a-z]+)?/gu) ?? []
+  )
     // Numbers of an error message, such as ports, say nothing.
     .filter((word) => !/^\d{4,}$/.test(word))
     .map((word) => (/^(?:not|cannot|\w+n't)$/.test(word) ? 'no' : word.replace(/'s$/, '')))
@@ -34,9 +39,10 @@ interface Section {
   readonly topic: string;
   readonly text: string;
   readonly headings: readonly string[];
-  readonly words: readonly string[];
-  /** Words of the headings, of the page's topic and title, and of what tells what it is about. */
-  readonly fields: readonly (readonly string[])[];
+  /** All its words, as `count` reads them. */
+  readonly words: string;
+  /** Those of the headings, of the page's topic and title, and of what tells what it is about. */
+  readonly fields: readonly string[];
 }
 
 function sectionsOf(topic: string, markdown: string): Section[] {
@@ -46,8 +52,10 @@ function sectionsOf(topic: string, markdown: string): Section[] {
     const headings = Array.from(prose.matchAll(/^#+ (.*)$/gm), ([, heading]) => heading!);
     // Its first paragraph, code, bold text and the first column of tables.
     const marked = text.match(/(?<=^#+ [^\n]*\n\n)[^|\n]+|`[^`\n]+`|\*\*.+?\*\*|^\|[^|]+/gms) ?? [];
-    const fields = [headings.join(' '), page, marked.join(' ')].map(wordsOf);
-    return { topic, text, headings, words: wordsOf(text), fields };
+    const fields = [headings.join(' '), page, marked.join(' ')].map((field) =>
+      joined(wordsOf(field)),
+    );
+    return { topic, text, headings, words: joined(wordsOf(text)), fields };
   });
 }
 
@@ -91,12 +99,15 @@ function phrasesIn(texts: Texts, sections: readonly Section[]): Phrase[] {
 
 const lines = (texts: Texts): string[] => texts['synonyms.txt']!.trimEnd().split('\n');
 
-/** Returns how often `words` contains `part`, as neighbours in order. */
-const count = (words: readonly string[], part: readonly string[]): number =>
-  ` ${words.join('  ')} `.split(` ${part.join('  ')} `).length - 1;
+/** Words as `count` reads them. */
+const joined = (words: readonly string[]): string => ` ${words.join('  ')} `;
+
+/** Returns how often these words contain a part, as neighbours in order. */
+const count = (words: string, part: readonly string[]): number =>
+  words.split(joined(part)).length - 1;
 
 const hasPart = (words: readonly string[], part: readonly string[]): boolean =>
-  count(words, part) > 0;
+  joined(words).includes(joined(part));
 
 const isSame = (a: readonly string[], b: readonly string[]): boolean =>
   a.toSorted().join(' ') === b.toSorted().join(' ');
@@ -174,7 +185,7 @@ function sectionAbout(
 /** Returns how much a section is about neighbouring words; below 1 if it only mentions them. */
 function pointsOf(asked: readonly string[], { words, fields }: Section): number {
   const mentions = count(words, asked);
-  const [heading, page, marked] = fields.map((field) => Number(hasPart(field, asked)));
+  const [heading, page, marked] = fields.map((field) => Number(field.includes(joined(asked))));
   return 3 * heading! + page! + marked! + mentions / (mentions + 1);
 }
 
@@ -185,53 +196,63 @@ function best<T>(items: readonly T[], scoreOf: (item: T) => number): T | undefin
   return highest === 0 ? undefined : items[scores.indexOf(highest)];
 }
 
-interface Found {
-  readonly text: string;
-  /** Whether a topic, a synonym or a heading has the whole phrase. */
-  readonly isNamed: boolean;
+/** The manual, to be searched. */
+export class Manual {
+  readonly #texts: Texts;
+  readonly #sections: readonly Section[];
+  readonly #phrases: readonly Phrase[];
+
+  constructor(texts: Texts = builtTexts()) {
+    this.#texts = texts;
+    this.#sections = TOPICS.flatMap((topic) => sectionsOf(topic, this.#page(topic)));
+    this.#phrases = phrasesIn(texts, this.#sections);
+  }
+
+  /**
+   * Returns the Markdown of a topic's page, or the section that the words name: by a synonym or a
+   * heading, a phrase among the words, or most of the words. `undefined` if there is none.
+   */
+  find(asked: string): string | undefined {
+    const named = this.findNamed(asked);
+    const words = wordsOf(asked);
+    if (named !== undefined || words.length === 0) return named;
+    const parts = this.#phrases.filter((one) => isSpecific(one) && hasPart(words, one.words));
+    const part = best(parts, (phrase) => phrase.words.length);
+    if (part !== undefined) return this.#answerTo(part);
+    const about = sectionAbout(words, this.#phrases, this.#sections);
+    return about && answer(about);
+  }
+
+  /** Like `find`, but only if a topic, a synonym or a heading has the whole phrase. */
+  findNamed(asked: string): string | undefined {
+    if (TOPICS.includes(asked)) return this.#page(asked);
+    const words = wordsOf(asked);
+    if (words.length === 0) return undefined;
+    const same = this.#phrases.find((phrase) => isSame(phrase.words, words));
+    if (same !== undefined) return this.#answerTo(same);
+    const named = sectionNamed(words, this.#phrases);
+    return named && answer(named);
+  }
+
+  /** Returns whether the manual or its synonyms have the words exactly so, or with an `s`. */
+  hasExactly(asked: string): boolean {
+    const exactly = new RegExp(`(?<!\\w)${asked.replace(/[^\w ]/g, '\\$&')}s?(?!\\w)`, 'i');
+    return Object.values(this.#texts).some((text) => exactly.test(text));
+  }
+
+  /** The topics and the phrases of `synonyms.txt`. */
+  get phrases(): string[] {
+    return [...TOPICS, ...lines(this.#texts).flatMap((line) => line.split(/[:,] /))];
+  }
+
+  #page(topic: string): string {
+    return this.#texts[`${topic}.md`]!;
+  }
+
+  #answerTo({ isPage, section }: Phrase): string {
+    return isPage ? this.#page(section.topic) : answer(section);
+  }
 }
 
-function find(question: string, texts: Texts): Found | undefined {
-  const page = (topic: string): string => texts[`${topic}.md`]!;
-  if (TOPICS.includes(question)) return { text: page(question), isNamed: true };
-  const words = wordsOf(question.replaceAll('’', "'"));
-  if (words.length === 0) return undefined;
-  const sections = TOPICS.flatMap((topic) => sectionsOf(topic, page(topic)));
-  const phrases = phrasesIn(texts, sections);
-  const answer = ({ topic, text }: Section): string =>
-    `${text.trim()}\n\nThe whole page: \`viewlog help ${topic}\`\n`;
-  const answerOf = ({ isPage, section }: Phrase): string =>
-    isPage ? page(section.topic) : answer(section);
-  const same = phrases.find((phrase) => isSame(phrase.words, words));
-  if (same !== undefined) return { text: answerOf(same), isNamed: true };
-  const named = sectionNamed(words, phrases);
-  if (named !== undefined) return { text: answer(named), isNamed: true };
-  const parts = phrases.filter((phrase) => isSpecific(phrase) && hasPart(words, phrase.words));
-  const part = best(parts, (phrase) => phrase.words.length);
-  if (part !== undefined) return { text: answerOf(part), isNamed: false };
-  const about = sectionAbout(words, phrases, sections);
-  return about && { text: answer(about), isNamed: false };
-}
-
-/**
- * Returns the Markdown of a topic's page, or the section that the words name: by a synonym or a
- * heading, a phrase among the words, or most of the words. `undefined` if there is none.
- */
-export const findText = (asked: string, texts: Texts = builtTexts()): string | undefined =>
-  find(asked, texts)?.text;
-
-/** Returns whether a topic, a synonym or a heading has the whole phrase. */
-export const isNamed = (asked: string, texts: Texts = builtTexts()): boolean =>
-  find(asked, texts)?.isNamed ?? false;
-
-/** Returns whether the manual or its synonyms have the words exactly so, or with an `s`. */
-export const isKnown = (asked: string, texts: Texts = builtTexts()): boolean =>
-  new RegExp(`(?<!\\w)${asked.replace(/[^\w ]/g, '\\$&')}s?(?!\\w)`, 'i').test(
-    Object.values(texts).join('\n'),
-  );
-
-/** Returns the topics and the phrases of `synonyms.txt`. */
-export const knownPhrases = (texts: Texts = builtTexts()): string[] => [
-  ...TOPICS,
-  ...lines(texts).flatMap((line) => line.split(/[:,] /)),
-];
+const answer = ({ topic, text }: Section): string =>
+  `${text.trim()}\n\nThe whole page: \`viewlog help ${topic}\`\n`;

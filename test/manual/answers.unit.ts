@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findText } from '../../src/manual/find.ts';
+import { Manual } from '../../src/manual/find.ts';
 import { TOPICS } from '../../src/manual/pages.ts';
 import { flagOf, type OptionName, OPTIONS } from '../../src/settings.ts';
 import { MANUAL, PAGES, read } from '../support/documents.ts';
@@ -12,7 +12,8 @@ const TEXTS = Object.fromEntries(
   [...PAGES, `${MANUAL}/synonyms.txt`].map((path) => [basename(path), read(path)]),
 );
 
-const find = (asked: string): string | undefined => findText(asked.toLowerCase(), TEXTS);
+const manual = new Manual(TEXTS);
+const find = (asked: string): string | undefined => manual.find(asked.toLowerCase());
 
 /** Questions by the page and the first heading of their answer. */
 const ANSWERS = {
@@ -96,7 +97,7 @@ const ANSWERS = {
     'bots | adblock | noscript | ad blocker | ad-blocker | blocked by client | net::ERR_BLOCKED_BY_CLIENT | iframe | frame | exclude my own visits | ublock | count my own visits',
   'send # Where to put the script': 'amp | wordpress | tag manager | google tag manager',
   'shipping # ClickHouse': 'clickhouse',
-  'shipping # Compressing old days': 'gzip | compress | compress old files | zstd',
+  'shipping # Compressing old days': 'gzip | compress | compress old files | .gz files | zstd',
   'shipping # Prove that every view arrived': 'receipt',
   'shipping # Rotation and incomplete lines':
     'rotation | rotate | logrotate | half line | log rotation',

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/base/exit.ts';
 import { layOut } from '../../src/manual/lay-out.ts';
-import { findText } from '../../src/manual/find.ts';
+import { Manual } from '../../src/manual/find.ts';
 import { READERS, TOPICS } from '../../src/manual/pages.ts';
 import { REFUSALS } from '../../src/view/refusal.ts';
 import { blocksOf, MANUAL, PAGES, read, ROOT } from '../support/documents.ts';
@@ -182,7 +182,10 @@ describe('viewlog help', () => {
 
   it.each(['caddy', 'not working'])('prints what it finds for "%s"', async (word) => {
     const { code, stdout } = await run(['help', word]);
-    expect([code, stdout]).toStrictEqual([0, `${layOut(findText(word, TEXTS)!, 80, false)}\n`]);
+    expect([code, stdout]).toStrictEqual([
+      0,
+      `${layOut(new Manual(TEXTS).find(word)!, 80, false)}\n`,
+    ]);
   });
 
   it('shows the correct hash of the script that honours Global Privacy Control', () => {
