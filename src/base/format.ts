@@ -18,8 +18,12 @@ export function parseSize(text: string): number {
   return Number(count) * (unit?.[1] ?? 1);
 }
 
-/** Returns a whole number with its thousands separated: `12,345`. */
-export const formatCount = (count: number): string => count.toLocaleString('en');
+/**
+ * Returns a whole number with its thousands separated: `12,345`. Not by `toLocaleString`, because
+ * the first call loads ICU's data, a tenth of the time that a command takes.
+ */
+export const formatCount = (count: number): string =>
+  String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 
 /** Returns a count with its noun: `1 view`, `12,345 views`. */
 export const plural = (count: number, noun: string): string =>

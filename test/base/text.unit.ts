@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { fetchFailure } from '../../src/base/exit.ts';
-import { formatRoundedSize, formatSize, plural } from '../../src/base/format.ts';
+import { formatCount, formatRoundedSize, formatSize, plural } from '../../src/base/format.ts';
 import { describe, expect, it } from 'vitest';
 import { listening } from '../support/listening.ts';
 import { clip, echo, nearest, printable } from '../../src/base/text.ts';
@@ -65,3 +65,10 @@ it('the reason for a failed request says that the port speaks http, not https', 
   const error: unknown = await fetch(`https://127.0.0.1:${port}/`).catch((e: unknown) => e);
   expect(fetchFailure(error)).toBe('the server speaks http, not https');
 });
+
+it.each([0, 7, 999, 1_000, 12_345, 123_456, 1_234_567, -1_000, Number.MAX_SAFE_INTEGER])(
+  'formatCount separates the thousands of %i',
+  (count) => {
+    expect(formatCount(count)).toBe(count.toLocaleString('en'));
+  },
+);
