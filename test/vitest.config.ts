@@ -12,6 +12,8 @@ const kind = (name: string, timeoutMs: number): TestProjectInlineConfiguration =
 
 export default defineConfig({
   test: {
+    // Loading the modules again for each file would take a sixth of the time.
+    isolate: false,
     // More than a small machine's two cores, because tests of processes mostly wait.
     maxWorkers: Number(process.env['TEST_WORKERS'] ?? 6),
     // The timeouts only end tests that hang, because a busy machine is slow.
