@@ -103,7 +103,7 @@ describe('settings', () => {
     expect(read(flags, env)).toMatchObject({ origin: ['c', 'd'], port: 2 });
   });
 
-  it('--from means different options in archive and report', () => {
+  it('include two options --from: of archive and of report', () => {
     const archive = readOf(['archive-from'], ['--from', 'nats://a']);
     expect(archive['archive-from']).toMatchObject({ servers: expect.anything() });
     expect(readOf(['from-day'], ['--from=2026-01-01'])['from-day']).toBe('2026-01-01');
@@ -183,7 +183,7 @@ describe('settings', () => {
     expect(usageError([arg])).toBe(message);
   });
 
-  it("every option's example is valid", () => {
+  it('have an example each, which is valid', () => {
     for (const name of ALL) {
       const { read: parse, example } = OPTIONS[name].parser;
       expect([name, parse(example)]).not.toStrictEqual([name, undefined]);
@@ -212,7 +212,7 @@ describe('settings', () => {
     );
   });
 
-  it('errors hide an address that may contain a password', () => {
+  it('hide an address that may contain a password in errors', () => {
     const address = 'nats://user:s3cret@host:99999';
     const expected = 'must be the address of one or more NATS servers (nats:// or tls://)';
     const example = 'nats://host:4222,host2:4222';

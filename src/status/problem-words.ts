@@ -240,12 +240,13 @@ export function problemNotice(row: ProjectRow, of: Installation, nowMs: number):
   const open = reasons.filter(isOpen);
   const isGreen = colour === 'green';
   // In a green row, the reasons that aren't fixed refused too few views to be a problem.
-  const which = open.length > 0 ? reasonsWords(reasons.filter(isFixed)) : '';
+  const fixed = reasons.filter(isFixed);
+  const which = open.length > 0 ? reasonsWords(fixed) : '';
   const refusals = kind === 'requests' ? 'The failures began' : 'The refusals began';
   const begun = state === 'silent' ? 'The last view arrived' : refusals;
   const time = at(sinceOf(row));
   const what = isGreen
-    ? `fixed since ${time}${which}`
+    ? `the problem${fixed.length === 1 ? `${which} has` : `s${which} have`} been fixed since ${time}`
     : `${problemWords(row)}. ${begun} on ${time}`;
   const since = `${named(name)}${still}: ${what}.`;
   const title = isGreen && open.length > 0 ? `${since} ${stillRefused(row)}` : since;

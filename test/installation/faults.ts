@@ -156,7 +156,8 @@ async function accepted(place: Place, fields: object = {}, origin?: string): Pro
   await expect.poll(() => place.send(fields, origin), { timeout: 20_000 }).toBe(201);
 }
 
-const isFixed = (place: Place): Promise<string> => place.pageThatSays(/: fixed since/);
+const isFixed = (place: Place): Promise<string> =>
+  place.pageThatSays(/: the problems? .*been fixed since/);
 
 /** Sends the refused views again with the page's command and expects the page to say so. */
 async function replayed(place: Place): Promise<void> {

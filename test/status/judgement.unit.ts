@@ -275,7 +275,10 @@ function unnamedPages(model: StatusModel, views: readonly Sent[]): string[] {
 /** Returns whether the page says that the fault is fixed, and since when. */
 const isGreen = (model: StatusModel, problem?: StatusModel['problems'][number]): boolean =>
   problem !== undefined &&
-  noticesOf(model).some(({ title }) => title.startsWith(`${problem.name}: fixed since `));
+  noticesOf(model).some(
+    ({ title }) =>
+      title.startsWith(`${problem.name}: the problem`) && title.includes(' been fixed since '),
+  );
 
 /**
  * Returns whether a site sent views at this time yesterday, and none while the collector listened.

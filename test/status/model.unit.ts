@@ -81,7 +81,7 @@ Aurora: all 69 views in the last hour were refused. The refusals began on ${at('
     scene.nowMs += 5 * MINUTE_MS;
     scene.accept(2, '1', MINUTE_MS);
     expect(scene.text()).toBe(`Views are arriving from 2 of 2 projects; earlier problems are fixed
-Aurora: fixed since ${at('14:06')}.
+Aurora: the problem has been fixed since ${at('14:06')}.
   69 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: origin not allowed.
   Views have been accepted again since ${at('14:06')}.
   69 refused views are stored. To send them again:
@@ -312,13 +312,6 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     expect(scene.whole()).not.toMatch(/srv\/viewlog (activate|replay)/);
   });
 
-  it('an uptime monitor asks while the data directory is closed', () => {
-    const scene = sceneOf({ files: { closedDirectory } });
-    scene.accept(9);
-    const closed = "viewlog can't create files in its data directory";
-    expect(arrivingWords(scene.model())).toStrictEqual([503, closed]);
-  });
-
   it('a project sends more than its limit', () => {
     const scene = sceneOf();
     scene.list({ id: '1', maxViewsPerMinute: 20 }, { id: '2' });
@@ -494,7 +487,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   expect(scene.whole()).toContain(now);
   scene.accept(1, '77');
   expect(scene.text()).toMatch(
-    /^Views are arriving from 2 of 3 projects; earlier problems are fixed\nNew: fixed/,
+    /^Views are arriving from 2 of 3 projects; earlier problems are fixed\nNew: the problem has been fixed/,
   );
   expect(scene.whole()).toContain(now);
   expect(scene.whole()).toMatch(/ 9 {3}arriving {10}77 {2}New\n/);
@@ -599,6 +592,13 @@ it.each<[why: string, around: Scene['around']]>([
     expect(scene.text()).not.toContain('To get the first view');
   },
 );
+
+it('/arriving answers 503 while viewlog can create no files in its data directory', () => {
+  const scene = sceneOf({ files: { closedDirectory } });
+  scene.accept(9);
+  const closed = "viewlog can't create files in its data directory";
+  expect(arrivingWords(scene.model())).toStrictEqual([503, closed]);
+});
 
 describe('the status page says what happened to refused views', () => {
   /** Returns the page after nine refusals, of which `lost` weren't stored. */
@@ -740,7 +740,7 @@ it('the status page says what happened to views of a fixed cause while another o
   scene.list({ ...AURORA, origins: [MOVED], maxViewsPerMinute: 10 }, { id: '2' });
   scene.accept(1);
   expect(scene.text()).toBe(`Views are arriving from 2 of 2 projects; earlier problems are fixed
-Aurora: fixed since ${at('14:00')} (origin not allowed). Still refused (rate limited): 1 in the last hour.
+Aurora: the problem (origin not allowed) has been fixed since ${at('14:00')}. Still refused (rate limited): 1 in the last hour.
   1 view was refused in the last 24 hours, most recently on ${at('14:00')} without an Origin header: rate limited.
   The project's limit is 10 views per minute. After a full minute, the status page suggests a limit.
   1 refused view wasn't stored: viewlog stores no views over a project's limit.
@@ -753,7 +753,7 @@ Aurora: fixed since ${at('14:00')} (origin not allowed). Still refused (rate lim
   scene.accept(41, '1', 5_000);
   scene.refuse(1, { code: 'malformed-json' });
   expect(scene.text()).toMatch(
-    /\nRequests without a project: fixed since .* \(.*type\)\. [^]* 4 refused requests weren't stored: /,
+    /\nRequests without a project: the problem \(.*type\) has been fixed since .*\. [^]* 4 refused requests weren't stored: /,
   );
 });
 

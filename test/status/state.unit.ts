@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../src/base/time.ts';
 import { judgeAll, type ProjectState, stateOf } from '../../src/status/state.ts';
 import { Scene } from '../support/status-scene.ts';
@@ -42,68 +42,66 @@ it.each<[string, ProjectState, Partial<typeof QUIET>]>([
 
 const state = (scene: Scene): ProjectState => scene.judged()[0]!.state;
 
-describe('refusals', () => {
-  it('an invalid view counts as fixed after over five times as many accepted views as came between refusals', () => {
-    const scene = new Scene([{ id: '1' }]);
-    const refuse = (): void => scene.refuse(1, { code: 'invalid-view', project: '1' });
-    for (let i = 0; i < 20; i++) {
-      scene.accept(4);
-      refuse();
-    }
-    scene.accept(22, '1', 2_000);
-    expect(state(scene)).toBe('partly-refused');
-    scene.accept();
-    expect(state(scene)).toBe('arriving');
-  });
+it('an invalid view counts as fixed after over five times as many accepted views as came between refusals', () => {
+  const scene = new Scene([{ id: '1' }]);
+  const refuse = (): void => scene.refuse(1, { code: 'invalid-view', project: '1' });
+  for (let i = 0; i < 20; i++) {
+    scene.accept(4);
+    refuse();
+  }
+  scene.accept(22, '1', 2_000);
+  expect(state(scene)).toBe('partly-refused');
+  scene.accept();
+  expect(state(scene)).toBe('arriving');
+});
 
-  it('a refusal over a limit is fixed by a higher limit, not by a pause between two bursts', () => {
-    const scene = new Scene([{ id: '1', maxViewsPerMinute: 20 }]);
-    scene.refuse(30, { code: 'rate-limited', project: '1', limit: 20 });
-    scene.accept(200);
-    expect(state(scene)).toBe('partly-refused');
-    expect(scene.text()).toContain(
-      'In the 3 min since then, 200 views were accepted, and none was refused',
-    );
-    scene.list({ id: '1', maxViewsPerMinute: 40 });
-    expect(scene.judged()[0]!.colour).toBe('green');
-  });
+it('a refusal over a limit is fixed by a higher limit, not by a pause between two bursts', () => {
+  const scene = new Scene([{ id: '1', maxViewsPerMinute: 20 }]);
+  scene.refuse(30, { code: 'rate-limited', project: '1', limit: 20 });
+  scene.accept(200);
+  expect(state(scene)).toBe('partly-refused');
+  expect(scene.text()).toContain(
+    'In the 3 min since then, 200 views were accepted, and none was refused',
+  );
+  scene.list({ id: '1', maxViewsPerMinute: 40 });
+  expect(scene.judged()[0]!.colour).toBe('green');
+});
 
-  it('a refusal over a limit counts for an hour, even once a higher limit has fixed it', () => {
-    const scene = new Scene([{ id: '1', maxViewsPerMinute: 20 }]);
-    scene.refuse(30, { code: 'rate-limited', project: '1', limit: 20 });
-    scene.list({ id: '1', maxViewsPerMinute: 40 });
-    scene.accept(HOUR_MS / MINUTE_MS, '1', MINUTE_MS);
-    expect(scene.judged()[0]).toMatchObject({ state: 'arriving', colour: undefined });
-  });
+it('a refusal over a limit counts for an hour, even once a higher limit has fixed it', () => {
+  const scene = new Scene([{ id: '1', maxViewsPerMinute: 20 }]);
+  scene.refuse(30, { code: 'rate-limited', project: '1', limit: 20 });
+  scene.list({ id: '1', maxViewsPerMinute: 40 });
+  scene.accept(HOUR_MS / MINUTE_MS, '1', MINUTE_MS);
+  expect(scene.judged()[0]).toMatchObject({ state: 'arriving', colour: undefined });
+});
 
-  it('a refusal over a limit suggests twice the views of the busiest minute, even an incomplete one', () => {
-    const scene = new Scene([{ id: '1', maxViewsPerMinute: 2 }]);
-    const suggested = () => scene.judged()[0]!.reasons[0]?.remedy;
-    const refused = { code: 'rate-limited', project: '1', limit: 2 } as const;
-    scene.accept(2);
-    scene.refuse(1, refused);
-    scene.nowMs += MINUTE_MS;
-    scene.accept();
-    // Nobody knows how many views a full minute has.
-    expect(suggested()).not.toHaveProperty('viewsPerMinute', expect.any(Number));
-    scene.nowMs += 5 * MINUTE_MS;
-    scene.accept(2);
-    scene.refuse(3, refused);
-    scene.nowMs += MINUTE_MS;
-    scene.accept();
-    expect(suggested()).toMatchObject({ viewsPerMinute: 10 });
-  });
+it('a refusal over a limit suggests twice the views of the busiest minute, even an incomplete one', () => {
+  const scene = new Scene([{ id: '1', maxViewsPerMinute: 2 }]);
+  const suggested = () => scene.judged()[0]!.reasons[0]?.remedy;
+  const refused = { code: 'rate-limited', project: '1', limit: 2 } as const;
+  scene.accept(2);
+  scene.refuse(1, refused);
+  scene.nowMs += MINUTE_MS;
+  scene.accept();
+  // Nobody knows how many views a full minute has.
+  expect(suggested()).not.toHaveProperty('viewsPerMinute', expect.any(Number));
+  scene.nowMs += 5 * MINUTE_MS;
+  scene.accept(2);
+  scene.refuse(3, refused);
+  scene.nowMs += MINUTE_MS;
+  scene.accept();
+  expect(suggested()).toMatchObject({ viewsPerMinute: 10 });
+});
 
-  it("a refusal caused by the disk isn't a problem of the project while the disk is full", () => {
-    const scene = new Scene([{ id: '1' }]);
-    scene.refuse(5, { code: 'storage-unavailable', project: '1' });
-    scene.around = { store: { unavailable: 'the disk is full' } };
-    expect(state(scene)).toBe('not-stored');
-    scene.around = {};
-    expect(state(scene)).toBe('refused');
-    scene.accept();
-    expect(state(scene)).toBe('arriving');
-  });
+it("a refusal caused by the disk isn't a problem of the project while the disk is full", () => {
+  const scene = new Scene([{ id: '1' }]);
+  scene.refuse(5, { code: 'storage-unavailable', project: '1' });
+  scene.around = { store: { unavailable: 'the disk is full' } };
+  expect(state(scene)).toBe('not-stored');
+  scene.around = {};
+  expect(state(scene)).toBe('refused');
+  scene.accept();
+  expect(state(scene)).toBe('arriving');
 });
 
 it("judgeAll judges many projects in slices that don't hold up views", async () => {
