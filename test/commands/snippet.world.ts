@@ -117,12 +117,22 @@ const PRIVACY = (() => {
   const page = read(`${MANUAL}/privacy.md`);
   const [script = ''] = /<script>[^]*?globalPrivacyControl[^]*?<\/script>/.exec(page) ?? [];
   const [hash = ''] = /'sha256-[^']+'/.exec(page) ?? [];
-  const [button = ''] = blocksOf(page).flatMap(({ text }) =>
-    text.includes('<button') ? text : [],
-  );
-  const [onClick = ''] = blocksOf(page).flatMap(({ text }) => (/'click'/.test(text) ? text : []));
-  return { script, hash, button: `${button}<script>${onClick}</script>` };
+  const buttonOf = (id: string): string => {
+    const texts = blocksOf(page).map(({ text }) => text);
+    const [button, onClick] = [`<button id="${id}"`, `#${id}'`].map((part) =>
+      texts.find((text) => text.includes(part)),
+    );
+    return `${button}<script>${onClick}</script>`;
+  };
+  return { script, hash, object: buttonOf('object'), accept: buttonOf('accept') };
 })();
+
+const WITH_CONSENT = (path: string, script: string): string =>
+  pageOf(
+    path,
+    '',
+    PRIVACY.accept.replace(/<!--.*?-->/, () => script),
+  );
 
 const PEOPLE: Person[] = [
   {
@@ -712,7 +722,7 @@ const PEOPLE: Person[] = [
   },
   {
     did: 'objected with a button',
-    html: withScripts(PRIVACY.button),
+    html: withScripts(PRIVACY.object),
     steps: async (v) => {
       await v.open('/');
       await v.counted(1);
@@ -723,6 +733,19 @@ const PEOPLE: Person[] = [
     stored: [HOME],
     saw: 'is off: opt-out',
   },
+  {
+    did: 'accepted with a button, and read on',
+    html: WITH_CONSENT,
+    steps: async (v) => {
+      await v.search('/');
+      await v.run(`void document.querySelector('#accept').click()`);
+      await v.counted(1);
+      await v.follow('/a');
+      await v.counted(2);
+    },
+    stored: ['/ | Page / | SEARCH/find | SEARCH/find', '/a | Page /a | SITE/ | SEARCH/find'],
+  },
+  { did: "didn't accept", html: WITH_CONSENT, steps: open, stored: [] },
   {
     did: 'turned the script off',
     browser: `localStorage.viewlog = 'off';`,
