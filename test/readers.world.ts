@@ -87,6 +87,7 @@ it("the manual's commands find the views of a page in each file and delete them"
     'views-2026-01-29.ndjson': ['{"url":"/orders/8731"}'],
     'views-2026-01-30.ndjson': ['{"url":"/orders/8731"}'],
     'views-2026-01-31.ndjson': ['{"url":"/orders/8731"}', '{"url":"/orders/87310"}'],
+    'refused-2026-01-30.ndjson': ['{"view":{"url":"orders/8731"}}'],
     'refused-2026-01-31.ndjson': [String.raw`{"view":{"url":"\/orders\/8731"}}`],
     'status.json': [JSON.stringify({ text: String.raw`{"url":"\/orders\/8731"}` })],
   };
@@ -94,20 +95,22 @@ it("the manual's commands find the views of a page in each file and delete them"
     writeFileSync(join(dir, name), `${lines.join('\n')}\n`);
   }
   const shell = blocksOf(read(`${MANUAL}/privacy.md`)).filter(({ language }) => language === 'sh');
-  const [find = '', findPacked = '', unpack = '', , remove = '', others = ''] = shell.map(
-    ({ text }) =>
-      text
-        .replace(/^sudo journalctl.*/m, '')
-        .replaceAll('sudo -u viewlog ', '')
-        .replaceAll('/var/lib/viewlog', dir),
+  const [find = '', unpack = '', , remove = '', others = ''] = shell.map(({ text }) =>
+    text
+      .replace(/^sudo (journal|system)ctl.*/gm, '')
+      .replaceAll('sudo -u viewlog ', '')
+      .replaceAll('/var/lib/viewlog', dir),
   );
   const bash = (command: string): string =>
     execFileSync('bash', ['-c', command], { encoding: 'utf8' });
   const linesOf = (text: string): string[] => text.trimEnd().split('\n').toSorted();
-  const packed = [`${dir}/views-2026-01-29.ndjson.zst`, `${dir}/views-2026-01-30.ndjson.gz`];
+  const packed = [
+    'refused-2026-01-30.ndjson.gz',
+    'views-2026-01-29.ndjson.zst',
+    'views-2026-01-30.ndjson.gz',
+  ].map((name) => join(dir, name));
   bash(`cd ${dir} && zstd -q --rm *-29.ndjson && gzip *-30.ndjson`);
-  expect(linesOf(bash(findPacked))).toStrictEqual(packed);
-  bash(unpack.replaceAll(' -d ', ' -q -d '));
+  expect(linesOf(bash(unpack))).toStrictEqual(packed);
   expect(packed.filter((path) => existsSync(path))).toStrictEqual([]);
   const found = Object.entries(files)
     .filter(([name]) => name !== 'status.json')

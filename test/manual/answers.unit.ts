@@ -19,7 +19,8 @@ const find = (asked: string): string | undefined => manual.find(asked.toLowerCas
 const ANSWERS = {
   'api # Preflights and credentials': 'preflight | preflights',
   'containers # Containers': 'docker | docker compose | podman | docker image',
-  'containers # Kubernetes': 'kubernetes | k8s | kubernetes readiness probe',
+  'containers # Kubernetes':
+    'kubernetes | k8s | kubernetes readiness probe | liveness probe | CrashLoopBackOff',
   'cluster # More than one server': 'nats | jetstream | high availability',
   'fields # What a page puts into a view': 'title | url',
   'files # The files':
@@ -30,7 +31,8 @@ const ANSWERS = {
   'guarantees # A 201': 'power cut | power outage',
   'guarantees # A crash':
     'crash | lost views after a crash | kill -9 | kill | sigkill | after a reboot | the server crashed | data loss',
-  'guarantees # Load': 'memory | out of memory | the server ran out of memory | oom killer',
+  'guarantees # Load':
+    'memory | out of memory | the server ran out of memory | oom killer | OOMKilled',
   'guarantees # One writer': 'one writer | nfs',
   'looking # Looking at the views': 'view | views | how do I see the views',
   'looking # A weekly report by cron':
@@ -59,7 +61,8 @@ const ANSWERS = {
   'projects-file # If the file is invalid':
     'faulty | invalid projects file | projects file is invalid',
   'proxies # Caddy': 'caddy | caddyfile',
-  'proxies # HTTPS and TLS': 'tls | https | ssl | certificate | letsencrypt | certbot',
+  'proxies # HTTPS and TLS':
+    'tls | https | ssl | certificate | letsencrypt | certbot | mixed content',
   'proxies # Other proxies': 'apache | can I use cloudflare | haproxy',
   'proxies # nginx': 'nginx',
   'reference # Configuration': 'config',
@@ -82,8 +85,7 @@ const ANSWERS = {
   'runtimes # Bun': 'bun',
   'runtimes # Runtimes and platforms': 'windows | macos',
   'security # A flood': 'spam | ddos attack',
-  'security # Permissions':
-    "permission denied | EACCES | EACCES: permission denied, open '/var/lib/viewlog/projects.json'",
+  'security # Permissions': 'file permissions',
   "security # The status server's token": 'password | forgot token | status-token-file',
   "security # Views aren't authenticated": 'authentication | api key | fake views',
   'send # A script of your own':
@@ -104,7 +106,8 @@ const ANSWERS = {
   'shipping # Shipping the views': 'ship | elasticsearch | logstash | promtail | filebeat | kafka',
   'speed # Speed':
     'slow | is it slow | performance | throughput | views per second | requests per second | how many requests per second | rps | how many views per second can it handle',
-  'start # Install it': 'install | installation | how do I install it',
+  'start # Install it':
+    'install | installation | how do I install it | Unit viewlog.service not found. | status=203/EXEC',
   'start # Start': 'start',
   'start # Uninstall': 'uninstall',
   'start # Use another port or directory': 'bind | listen | port | another port',
@@ -120,12 +123,12 @@ const ANSWERS = {
   'trouble # 422': '422 | invalid-view',
   'trouble # 429': '429 | limits | rate limit | limit | too many requests | 429 too many requests',
   'trouble # 502':
-    'connection refused | bad gateway | gateway timeout | 502 bad gateway | connect ECONNREFUSED 127.0.0.1:8080 | net::ERR_CONNECTION_REFUSED',
+    'connection refused | bad gateway | gateway timeout | 502 bad gateway | connect ECONNREFUSED 127.0.0.1:8080 | net::ERR_CONNECTION_REFUSED | upstream prematurely closed connection while reading response header',
   'trouble # 503': '503 | service unavailable | storage-unavailable',
   'trouble # A site went silent':
     'silent | views stopped | site stopped sending | no more views since yesterday',
   'trouble # A view is stored twice':
-    'duplicates | double counting | views counted twice | count twice | counts twice | stored twice | every view is counted twice',
+    'duplicates | double counting | views counted twice | count twice | counts twice | stored twice | every view is counted twice | duplicate views',
   'trouble # Ask the doctor':
     "won't start | why won’t it start | service won't start | viewlog does not start",
   'trouble # CORS error':
@@ -134,8 +137,9 @@ const ANSWERS = {
     'disk | space | full | no space left | ENOSPC | disk full | full disk | my disk is full | ENOSPC: no space left on device, write',
   'trouble # Exit 69':
     'port in use | EADDRINUSE | listen EADDRINUSE: address already in use 127.0.0.1:8080 | port 8080 in use',
+  'trouble # Exit 78': 'code=exited, status=78/CONFIG',
   'trouble # Exit 73':
-    'read-only file system | already running | what does exit 73 mean | another viewlog writes to /var/lib/viewlog',
+    "read-only file system | already running | what does exit 73 mean | another viewlog writes to /var/lib/viewlog | permission denied | EACCES | EACCES: permission denied, open '/var/lib/viewlog/projects.json'",
   'trouble # Nothing arrives':
     'no views | views missing | nothing shows up | no data | failed to fetch | TypeError: Failed to fetch | NetworkError when attempting to fetch | NetworkError when attempting to fetch resource. | no data arrives | my views are missing',
   'trouble # The shipper sends nothing': 'vector sends nothing',
