@@ -2,6 +2,7 @@ import { formatCount, formatSize, MiB, parseSize, TiB } from './format.ts';
 import { PORT_MAX } from './limits.ts';
 import { shellQuoted } from './text.ts';
 import { isDay } from './time.ts';
+import { parseUrl } from './url.ts';
 
 // Parsers of options' values.
 
@@ -130,7 +131,7 @@ export const httpUrl = parser(
   'an http or https address without a path',
   'http://127.0.0.1:8080',
   (value) => {
-    const isUrl = /^https?:\/\/[^\s/?#]+\/?$/i.test(value) && URL.canParse(value);
+    const isUrl = /^https?:\/\/[^\s/?#]+\/?$/i.test(value) && parseUrl(value) !== undefined;
     return isUrl ? value.replace(/\/$/, '') : undefined;
   },
 );
@@ -140,8 +141,9 @@ export const viewUrl = parser(
   'an http or https address without a query',
   'https://views.example.com',
   (value) => {
-    if (!/^https?:\/\/[^\s?#@\\]+$/i.test(value) || !URL.canParse(value)) return undefined;
-    const { origin, pathname } = new URL(value);
+    const url = /^https?:\/\/[^\s?#@\\]+$/i.test(value) ? parseUrl(value) : undefined;
+    if (url === undefined) return undefined;
+    const { origin, pathname } = url;
     return `${origin}${pathname.replace(/(\/view)?\/?$/, '')}/view`;
   },
 );

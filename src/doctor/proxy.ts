@@ -3,6 +3,7 @@ import { fetchOnce, type Reply } from '../base/fetch-once.ts';
 import { formatSize, KiB } from '../base/format.ts';
 import { viewUrl } from '../base/option.ts';
 import { clip } from '../base/text.ts';
+import { parseUrl } from '../base/url.ts';
 import { REPLAY_HEADER } from '../collector/receive-view.ts';
 import { doctor, help } from '../installation/commands.ts';
 import type { Installation } from '../installation/installation.ts';
@@ -90,7 +91,8 @@ export function checkUrl({ proxy, of, reply }: Facts): readonly Verdict[] {
   const location = get.headers.get('location');
   if (location !== null) {
     // Browsers follow no redirect of a preflight.
-    const to = URL.canParse(location, url) ? viewUrl.read(new URL(location, url).href) : undefined;
+    const target = parseUrl(location, url);
+    const to = target && viewUrl.read(target.href);
     const lost = `${what} Browsers don't follow this redirect.`;
     if (to === undefined) return [error(lost, "In the pages, use viewlog's own address.")];
     const test = doctor(of, { url: to });

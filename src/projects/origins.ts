@@ -1,3 +1,5 @@
+import { parseUrl } from '../base/url.ts';
+
 // Origins as browsers send them: scheme, host and port. Both sides of a comparison go through the
 // runtime's URL parser, because of letter case, default ports and international names.
 
@@ -19,7 +21,7 @@ export const ORIGIN_EXPECTED =
 /** Returns the origin that an address with a path, or without a scheme, was probably meant to be. */
 export function originMeant(text: string): string | undefined {
   const url = /^https?:/i.test(text) ? text : `https://${text}`;
-  const origin = URL.canParse(url) ? new URL(url).origin : '';
+  const origin = parseUrl(url)?.origin ?? '';
   return origin.includes('.') && isOrigin(origin) ? origin : undefined;
 }
 
@@ -61,7 +63,7 @@ export const exampleOrigin = (listed: string): string => originKey(listed).repla
  * Returns an origin in the form in which browsers send it; `undefined` if `text` isn't an origin.
  */
 function canonicalOrigin(text: string): string | undefined {
-  return SHAPE.test(text) && URL.canParse(text) ? new URL(text).origin : undefined;
+  return SHAPE.test(text) ? parseUrl(text)?.origin : undefined;
 }
 
 /** Returns an origin of the projects file in its canonical form; `undefined` if it has a fault. */

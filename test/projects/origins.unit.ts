@@ -76,3 +76,8 @@ test.each(
 )("%j isn't an origin", (text) => {
   expect(isOrigin(text)).toBe(false);
 });
+
+test('a project can list an international name after many origins, when the runtime has optimised the check', () => {
+  for (let i = 0; i < 300_000; i++) isOrigin('https://a.example');
+  expect(isOrigin('https://Blåbær.example')).toBe(true);
+});
