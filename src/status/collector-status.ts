@@ -9,8 +9,8 @@ import { lookAround } from './look-around.ts';
 import { collectorMetrics } from './metrics.ts';
 import { Listing, modelOf } from './model.ts';
 import { page } from './page.tsx';
-import { directoryNotice, fixOf, stepText } from './problem-words.ts';
-import { type JudgedReason, judgeAll } from './state.ts';
+import { delistedStep, directoryNotice, fixOf, stepText } from './problem-words.ts';
+import { type Judged, type JudgedReason, judgeAll } from './state.ts';
 import { replayRecords } from './resent.ts';
 import { statusText } from './text.ts';
 import { arrivingWords } from './words.ts';
@@ -70,7 +70,12 @@ export function collectorStatus({ keepDays, installation, snapshot }: CollectorS
       },
     },
   };
-  const fixFor = (reason: JudgedReason): string => stepText(fixOf(reason, installation()));
+  const fixFor = (reason: JudgedReason, { kind, id, activity }: Judged): string =>
+    stepText(
+      kind === 'unlisted'
+        ? delistedStep(id, activity.lastAcceptedMs)
+        : fixOf(reason, installation()),
+    );
   /** Returns what is wrong with the data directory and its fix, in one line. */
   const directoryWarning = async (): Promise<string | undefined> => {
     const { closedDirectory } = await filesNow();

@@ -19,7 +19,7 @@ interface Minutely {
   /** Never rejects. */
   readonly save: () => Promise<void>;
   /** Words the fix, with its command, in one line. */
-  readonly fixFor: (reason: JudgedReason) => string;
+  readonly fixFor: (reason: JudgedReason, judged: Judged) => string;
   /** Returns why viewlog can't create files in its data directory. */
   readonly directoryWarning: () => Promise<string | undefined>;
   readonly log: Log;
@@ -108,7 +108,7 @@ export class RefusalLog {
       last = { ...last, beganMs: nowMs, causes: new Set(causes.keys()) };
       const whole = { ...then, accepted: judged.accepted };
       const what = `${who}: ${problemWords(whole)} (${[...causes.keys()].join(', ')})`;
-      this.#log.warn(`${what}. ${this.#fixFor(begun[1])}`);
+      this.#log.warn(`${what}. ${this.#fixFor(begun[1], judged)}`);
     }
     const left = new Set(open.map(labelOf).filter((cause) => last.causes.has(cause)));
     const isEnded = left.size < last.causes.size && (left.size > 0 || state === 'arriving');

@@ -29,7 +29,6 @@ import type { Sample } from './reasons.ts';
 import {
   at,
   faultWord,
-  inactiveWord,
   named,
   nounOf,
   problemWords,
@@ -137,6 +136,10 @@ export function directoryNotice(
   const title =
     `The data directory belongs to ${owner}, with mode ${modeText(mode)}. viewlog ${runs} as ${account.name}, ` +
     "which can't create files there. viewlog can't begin the next day's file or start again.";
+  if (owner === account.name) {
+    const step = { text: 'Let this account write there:', command: commands.openDirectory(of) };
+    return { colour: 'amber', title, steps: [step] };
+  }
   const text = 'Make this account the owner of the directory, with write permission';
   const command = commands.giveBack(of, account);
   const step = isGivenAway ? { text: `${text}:`, command } : { text: `${text}.` };
@@ -235,7 +238,8 @@ const CHECK_PAGES = { text: "Check that the site's pages still contain the scrip
 /** Returns the problem of a project's views or of requests that name no project. */
 export function problemNotice(row: ProjectRow, of: Installation, nowMs: number): Notice {
   const { colour, kind, state, name, active, reasons } = row;
-  const still = active ? '' : ` (${inactiveWord(row)}, but still sending)`;
+  const inactive = kind === 'unlisted' ? ' (no longer listed)' : ' (inactive, but still sending)';
+  const still = active ? '' : inactive;
   const shown = reasons.filter(({ lastHour }) => lastHour > 0);
   const open = reasons.filter(isOpen);
   const isGreen = colour === 'green';
@@ -250,7 +254,7 @@ export function problemNotice(row: ProjectRow, of: Installation, nowMs: number):
     : `${problemWords(row)}. ${begun} on ${time}`;
   const since = `${named(name)}${still}: ${what}.`;
   const title = isGreen && open.length > 0 ? `${since} ${stillRefused(row)}` : since;
-  const steps = shown.flatMap((one) => reasonSteps(one, row, of, nowMs));
+  const steps = causeSteps(row, shown, of, nowMs);
   return { colour, title, steps: state === 'silent' ? [CHECK_PAGES] : steps };
 }
 
@@ -279,12 +283,24 @@ export const reasonNotices = (
 /** The headline's summary says how many there are in all. */
 export const unlistedNotices = ({ unlisted, installation: of, nowMs }: StatusModel): Notice[] =>
   unlisted.map((row) => {
-    const steps = row.reasons.flatMap((one) => reasonSteps(one, row, of, nowMs));
-    return { title: row.id, steps };
+    return { title: row.id, steps: causeSteps(row, row.reasons, of, nowMs) };
   });
 
 export const strayNotices = (model: StatusModel): Notice[] =>
   model.strayRequests === undefined ? [] : reasonNotices(model.strayRequests, model);
+
+const isDelisted = ({ kind, figures }: ProjectRow): boolean =>
+  kind === 'unlisted' && figures.lastAcceptedMs !== undefined;
+
+function causeSteps(
+  row: ProjectRow,
+  reasons: readonly JudgedReason[],
+  of: Installation,
+  nowMs: number,
+): Step[] {
+  const steps = reasons.flatMap((one) => reasonSteps(one, row, of, nowMs));
+  return isDelisted(row) ? [delistedStep(row.id, row.figures.lastAcceptedMs), ...steps] : steps;
+}
 
 /** Returns the reason of refusals, its fix, and what became of the refused views. */
 function reasonSteps(
@@ -307,8 +323,9 @@ function reasonSteps(
   return [
     { text: isRecovering ? `${what} ${calm}` : what },
     ...arrivedSteps(sample),
-    ...(sample.code === 'project-not-activated' ? unlistedSteps(row) : []),
-    ...faultSteps(reason, of),
+    ...(sample.code === 'project-not-activated' ? typoSteps(row) : []),
+    // Of a project that is no longer listed, only the entry that it had is the fix.
+    ...(isDelisted(row) ? [] : faultSteps(reason, of)),
     ...fateSteps(reason, nounOf(kind), of),
   ];
 }
@@ -333,15 +350,15 @@ function latestWords(sample: Sample): string {
   return `on ${at(atMs)} ${from}: ${whyOf(sample)}.`;
 }
 
-/** Returns what may be wrong with an id: it was listed before, or is nearly a listed one. */
-function unlistedSteps({ kind, id, meant, figures }: ProjectRow): Step[] {
-  const { lastAcceptedMs } = figures;
-  if (kind === 'unlisted' && lastAcceptedMs !== undefined) {
-    const text =
-      `${id} was in the projects file, and its last view was accepted on ${at(lastAcceptedMs)}. ` +
-      'If its entry was removed or its id was changed by mistake, restore the entry.';
-    return [{ text }];
-  }
+/** Returns what to do about a project that is no longer listed but was when its views arrived. */
+export const delistedStep = (id: string, lastAcceptedMs = 0): Step => ({
+  text:
+    `${id} was in the projects file, and its last view was accepted on ${at(lastAcceptedMs)}. ` +
+    'If its entry was removed or its id was changed by mistake, restore the entry. ' +
+    'Otherwise, remove the script from its pages.',
+});
+
+function typoSteps({ id, meant }: ProjectRow): Step[] {
   if (meant === undefined) return [];
   const listed = meant.name === undefined ? meant.id : `${meant.id} (${named(meant.name)})`;
   const text =

@@ -198,13 +198,10 @@ function storeFigure({ store, space }: StatusModel): Figure {
 export const daysInWords = (days: number): string =>
   days > 3650 ? 'more than 10 years' : plural(Math.floor(days), 'day');
 
-/** A project that isn't active may no longer be listed. */
-export const inactiveWord = ({ kind }: Pick<ProjectRow, 'kind'>): string =>
-  kind === 'unlisted' ? 'no longer listed' : 'inactive';
-
 export function stateWords(row: ProjectRow): string {
-  const { state, active, accepted, figures } = row;
-  if (state === 'refused') return active ? 'all refused' : `${inactiveWord(row)}, sending`;
+  const { kind, state, active, accepted, figures } = row;
+  if (state === 'refused' && kind === 'unlisted') return 'no longer listed';
+  if (state === 'refused') return active ? 'all refused' : 'inactive, sending';
   if (state !== 'partly-refused') {
     return state === 'quiet' && figures.lastAcceptedMs === undefined
       ? 'no view yet'

@@ -282,6 +282,16 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     );
   });
 
+  it("viewlog's own data directory is closed", () => {
+    const closed = { ...closedDirectory, owner: NAMELESS.name, isGivenAway: false };
+    const installation = { owners: { data: NAMELESS } };
+    const scene = sceneOf({ files: { closedDirectory: closed }, installation });
+    expect(scene.text().split('\n').slice(2)).toStrictEqual([
+      '  Let this account write there:',
+      '    sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod u+rwx /data',
+    ]);
+  });
+
   it('the data directory no longer belongs to viewlog', () => {
     const fault = { first: "/data/projects.json can't be read" };
     const scene = sceneOf({ files: { closedDirectory, refusedDays }, fault });
@@ -493,14 +503,14 @@ it('the status page shows an unlisted id until it is activated, with the command
   expect(scene.whole()).toMatch(/ 9 {3}arriving {10}77 {2}New\n/);
   scene.list(AURORA, { id: '2' });
   expect(scene.text())
-    .toContain(`Project 77 (no longer listed, but still sending): 9 of 10 views in the last hour were refused. The refusals began on ${at('14:00')}.
-  9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: project not activated.
-  77 was in the projects file, and its last view was accepted on ${at('14:00')}. If its entry was removed or its id was changed by mistake, restore the entry.
-  If this site should be counted, activate the project. Otherwise, remove the script from its pages. To activate the project:
-`);
+    .toContain(`Project 77 (no longer listed): 9 of 10 views in the last hour were refused. The refusals began on ${at('14:00')}.
+  77 was in the projects file, and its last view was accepted on ${at('14:00')}. If its entry was removed or its id was changed by mistake, restore the entry. Otherwise, remove the script from its pages.
+  9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: project not activated.${again.trimEnd()}`);
+  scene.refuse(1, { code: 'origin-not-allowed', project: '77' }, MOVED);
+  expect(scene.text()).not.toContain('activate 77');
   expect(arrivingWords(scene.model())).toStrictEqual([
     200,
-    'Project 77: 90% refused (project not activated)',
+    'Project 77: 91% refused (project not activated, origin not allowed)',
   ]);
   expect(scene.whole()).not.toContain('\n77\n');
   scene.refuse(20, unlisted('77'), 'https://x.example');
