@@ -59,7 +59,7 @@ function sectionsOf(topic: string, markdown: string): Section[] {
   });
 }
 
-/** What a question can name: a heading, or a phrase of `synonyms.txt`. */
+/** A heading, or a phrase of `synonyms.txt`, that a question can name. */
 interface Phrase {
   readonly text: string;
   readonly words: readonly string[];

@@ -324,7 +324,7 @@ function reasonSteps(
     { text: isRecovering ? `${what} ${calm}` : what },
     ...arrivedSteps(sample),
     ...(sample.code === 'project-not-activated' ? typoSteps(row) : []),
-    // Of a project that is no longer listed, only the entry that it had is the fix.
+    // Only the entry that it had fixes a project that is no longer listed.
     ...(isDelisted(row) ? [] : faultSteps(reason, of)),
     ...fateSteps(reason, nounOf(kind), of),
   ];

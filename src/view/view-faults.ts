@@ -41,7 +41,7 @@ function sentence({ field, message, received }: Issue): string {
   return `${text}.`;
 }
 
-/** What other programs call fields of a view. */
+/** Names that other programs give to fields of a view. */
 const OTHER_NAMES = new Map([
   ['title', 'pn'],
   ['path', 'url'],

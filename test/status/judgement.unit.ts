@@ -56,9 +56,9 @@ class World {
   readonly random: Random;
   readonly scene: Scene;
   readonly sites: Site[];
-  /** What the collector counts. */
+  /** The views that the collector counts. */
   readonly sent: Sent[] = [];
-  /** What it counted until its counts were lost. */
+  /** The views that it had counted when its counts were lost. */
   readonly forgotten: Sent[] = [];
   readonly endMs: number;
   startMs: number;
@@ -223,7 +223,7 @@ function objections(world: World, model: StatusModel): string[] {
     const accepted = isUnreadable
       ? views.length - refused
       : views.filter((one) => !one.cause).length;
-    // Of an id that isn't listed, only views that were accepted show that it was.
+    // Only accepted views show that an id that isn't listed was listed.
     const own = sent.filter(({ project, atMs }) => project === id && nowMs - atMs < DAY_MS);
     const isKnown = cause !== 'project-not-activated' || own.some((one) => !one.cause);
     const isOn = within(nowMs, brokenMs) && refused > 0 && isKnown;
