@@ -176,13 +176,16 @@ const isAlarming = ({ colour, state, refused }: Judged): boolean =>
   colour !== 'green' && (state === 'silent' || refused >= ALARM_MIN);
 
 /** Judges the ids that sent refused views and aren't listed, without those that are problems. */
-const unlistedIn = (input: ModelInput): Judged[] =>
-  Array.from(input.counts.projects)
+function unlistedIn(input: ModelInput): Judged[] {
+  // A lost projects file can make problems of all projects.
+  const problems = new Set(input.listing.problems.map(({ id }) => id));
+  return Array.from(input.counts.projects)
     .filter(([id, { reasons }]) => reasons.size > 0 && input.projects.find(id) === undefined)
-    .filter(([id]) => !input.listing.problems.some((one) => one.id === id))
+    .filter(([id]) => !problems.has(id))
     .map(([id, activity]) => judge({ id, active: false }, activity, input, 'unlisted'))
     .filter(({ reasons }) => reasons.length > 0)
     .sort((a, b) => b.reasons[0]!.lastDay - a.reasons[0]!.lastDay);
+}
 
 const latestViews = (input: ModelInput) =>
   combined(

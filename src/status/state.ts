@@ -334,7 +334,8 @@ export function* judgements(around: Surroundings, only?: Project): Generator<Jud
   }
   if (only !== undefined) return;
   for (const [id, activity] of counts.projects) {
-    const isGone = activity.acceptedIn.lastDay(nowMs) > 0 && projects.find(id) === undefined;
+    // The sum of a day costs more, and most ids are listed.
+    const isGone = projects.find(id) === undefined && activity.acceptedIn.lastDay(nowMs) > 0;
     if (isGone) yield judge({ id, active: false }, activity, around, 'unlisted');
   }
   yield judge(REQUESTS, counts.requests, around, 'requests');
