@@ -70,10 +70,17 @@ function textOn(words: readonly string[], commands: readonly Command[]): string 
   const near = nearWord(name, commands, manual);
   // `serv` is a typo of `serve`, though they have the same stem; `duplicated` isn't one.
   const isTypo = words.length === 1 && near && !name.startsWith(near) && !manual.hasExactly(name);
-  const text = isTypo ? undefined : manual.find(name);
-  if (text !== undefined) return layOut(text, columns(), isatty(1));
-  const hint = nearOrList(near, 'all commands and pages');
-  throw new Fatal(EXIT.usage, `No help for "${echo(name)}"${hint}`);
+  const { text, others } = isTypo ? { others: [] } : manual.find(name);
+  if (text === undefined && others.length === 0) {
+    const hint = nearOrList(near, 'all commands and pages');
+    throw new Fatal(EXIT.usage, `No help for "${echo(name)}"${hint}`);
+  }
+  const list = others.map((of) => `  ${helpCommand(...of)}\n`).join('');
+  if (text === undefined) {
+    return `No section is clearly about "${echo(name)}". These come closest:\n\n${list}`.trimEnd();
+  }
+  const seeAlso = list && `\n\nSee also:\n\n${list}`;
+  return `${layOut(text, columns(), isatty(1)).trimEnd()}${seeAlso}`.trimEnd();
 }
 
 /**
@@ -111,7 +118,7 @@ function overview(commands: readonly Command[]): string {
     wrappedTable(rows),
     '',
     'viewlog help COMMAND lists its options; viewlog help TOPIC prints a manual page.',
-    'Most other words, such as caddy, upgrade or 403, print the section about them.',
+    'Other words, such as caddy, upgrade or 403, print or list the sections about them.',
     ...topics,
     '',
     'Exit codes: 0 done, 64 wrong command line, 65 bad data, 69 address in use or not',

@@ -1,7 +1,7 @@
 import { builtTexts } from '../base/built.ts';
 import { TOPICS } from './pages.ts';
 
-// Finds the page or the section of the manual that `viewlog help WORDS` asks for.
+// Finds the page or the sections of the manual that `viewlog help WORDS` asks for.
 
 /** Texts by file name. */
 type Texts = Readonly<Record<string, string>>;
@@ -9,9 +9,9 @@ type Texts = Readonly<Record<string, string>>;
 /** Words that say nothing about what is asked. */
 const FILLERS = new Set(
   (
-    'a about after an and any are at be been by can could did do does for from get has have how i ' +
-    'if in is it its many me much my of on or see should so that the there this to was we what ' +
-    'when where who why will with would you your'
+    'a about after an and any anything are at be been by can could did do does for from get has have ' +
+    'happen happens how i if in is it its many me mean means much my of on or see should so ' +
+    'still that the there this to was we what when where who why will with would you your'
   ).split(' '),
 );
 
@@ -37,157 +37,106 @@ const stem = (word: string): string => word.replace(/(?<=...)(?:ing|ed|es|e)$|(?
 
 interface Section {
   readonly topic: string;
+  /** Its first heading; empty at the beginning of a page, where it is the page's title. */
+  readonly heading: string;
   readonly text: string;
-  readonly headings: readonly string[];
-  /** All its words, as `count` reads them. */
-  readonly words: string;
-  /** Those of the headings, of the page's topic and title, and of what tells what it is about. */
+  /** Its headings, and the phrases of `synonyms.txt` that lead to it. */
+  readonly names: readonly Name[];
+  /** The words of its headings; of the page's topic and title; of marked text; and all. */
   readonly fields: readonly string[];
 }
 
+interface Name {
+  readonly text: string;
+  readonly words: readonly string[];
+  /** A synonym leads to its section or to the whole page. */
+  readonly to: 'heading' | 'section' | 'page';
+}
+
+const nameOf = (text: string, to: Name['to']): Name => ({ text, words: wordsOf(text), to });
+
+/** Returns the sections of a page, each with its headings as names. */
 function sectionsOf(topic: string, markdown: string): Section[] {
   const page = `${topic} ${/^# (.*)/.exec(markdown)![1]!}`;
-  return markdown.split(/^(?=## )/m).map((text) => {
+  return markdown.split(/^(?=## )/m).map((text, at) => {
     const prose = text.replace(/^```.*?^```$/gms, '');
     const headings = Array.from(prose.matchAll(/^#+ (.*)$/gm), ([, heading]) => heading!);
     // Its first paragraph, code, bold text and the first column of tables.
     const marked = text.match(/(?<=^#+ [^\n]*\n\n)[^|\n]+|`[^`\n]+`|\*\*.+?\*\*|^\|[^|]+/gms) ?? [];
-    const fields = [headings.join(' '), page, marked.join(' ')].map((field) =>
-      joined(wordsOf(field)),
-    );
-    return { topic, text, headings, words: joined(wordsOf(text)), fields };
+    const fields = [headings.join(' '), page, marked.join(' '), text];
+    const heading = at === 0 ? '' : headings[0]!;
+    return {
+      topic,
+      heading,
+      text,
+      names: [...headings, `${topic} ${heading}`].map((name) => nameOf(name, 'heading')),
+      fields: fields.map((field) => joined(wordsOf(field))),
+    };
   });
-}
-
-/** A heading, or a phrase of `synonyms.txt`, that a question can name. */
-interface Phrase {
-  readonly text: string;
-  readonly words: readonly string[];
-  readonly section: Section;
-  /** Whether it leads to the whole page. */
-  readonly isPage: boolean;
-  readonly isHeading: boolean;
 }
 
 /**
- * Returns the headings and the phrases of `synonyms.txt`. Each line has a topic, or words of a
- * heading, and then the phrases that lead there.
+ * Returns the sections with the names that `synonyms.txt` adds. Each of its lines has a topic, or
+ * words of a heading, and then the phrases that lead there.
  */
-function phrasesIn(texts: Texts, sections: readonly Section[]): Phrase[] {
-  const phraseOf = (text: string, section: Section, of: Partial<Phrase>): Phrase => ({
-    text: text.toLowerCase(),
-    words: wordsOf(text),
-    section,
-    isPage: false,
-    isHeading: false,
-    ...of,
-  });
-  const headings = sections.flatMap((section) =>
-    section.headings.map((heading) => phraseOf(heading, section, { isHeading: true })),
-  );
-  const synonyms = lines(texts).flatMap((line) => {
+function withSynonyms(sections: readonly Section[], synonyms: readonly string[]): Section[] {
+  const added = synonyms.map((line) => {
     const [target = '', ...phrases] = line.split(/[:,] /);
     const isPage = TOPICS.includes(target);
-    const section = isPage
-      ? sections.find(({ topic }) => topic === target)
-      : best(headings, ({ text }) => Number(text === target) + Number(text.includes(target)))
-          ?.section;
-    return [target, ...phrases].map((phrase) => phraseOf(phrase, section!, { isPage }));
+    const section = best(sections, ({ topic, names }) => {
+      const parts = names.map(({ text }) => {
+        const heading = text.toLowerCase();
+        return Number(heading === target) + Number(heading.includes(target));
+      });
+      return isPage ? Number(topic === target) : Math.max(...parts);
+    });
+    return {
+      section,
+      names: [target, ...phrases].map((phrase) => nameOf(phrase, isPage ? 'page' : 'section')),
+    };
   });
-  return [...synonyms, ...headings];
+  return sections.map((section) => {
+    const names = added.filter((one) => one.section === section).flatMap((one) => one.names);
+    return { ...section, names: [...names, ...section.names] };
+  });
 }
 
-const lines = (texts: Texts): string[] => texts['synonyms.txt']!.trimEnd().split('\n');
-
-/** Words as `count` reads them. */
+/** Words with a space on both sides of each. */
 const joined = (words: readonly string[]): string => ` ${words.join('  ')} `;
-
-/** Returns how often these words contain a part, as neighbours in order. */
-const count = (words: string, part: readonly string[]): number =>
-  words.split(joined(part)).length - 1;
-
-const hasPart = (words: readonly string[], part: readonly string[]): boolean =>
-  joined(words).includes(joined(part));
 
 const isSame = (a: readonly string[], b: readonly string[]): boolean =>
   a.toSorted().join(' ') === b.toSorted().join(' ');
 
-/** Returns whether a question that contains the phrase is about it: two words, or a status. */
-const isSpecific = ({ words }: Phrase): boolean => words.length > 1 || /^\d{3}$/.test(words[0]!);
-
-/** Returns the section that has the words in its heading, and most often in its text. */
-function sectionNamed(words: readonly string[], phrases: readonly Phrase[]): Section | undefined {
-  const named = phrases.filter((phrase) => phrase.isHeading && hasPart(phrase.words, words));
-  return best(named, (phrase) => {
-    const isWhole = phrase.words.length === words.length;
-    return (isWhole ? 1000 : 1) + count(phrase.section.words, words);
-  })?.section;
-}
-
-/** Points for a word that is a whole heading or a synonym. */
-const NAMED_POINTS = 4;
-/** How much of a question's weight its answer must have, if a word names the section, and if not. */
-const PART_MIN = { named: 0.45, other: 0.62 };
-/** A word by itself that is in few sections is answered by one that only mentions it. */
-const RARE_WEIGHT = 3;
+/** Points for words in each of a section's fields. */
+const FIELD_POINTS = [3, 1, 1, 1];
+/** Points for each word of a name of the section. */
+const NAME_POINTS = 5;
 /** The weight of a word that the manual doesn't have. */
-const UNKNOWN_WEIGHT = 3;
+const UNKNOWN_WEIGHT = 2;
+/** The part of a question's weight that a section must have to be listed, and to be the answer. */
+const PART_MIN = { listed: 0.4, answer: 0.75 };
+/** How many times as good as the next section an answer must be. */
+const CLEAR = 1.5;
+const OTHERS_MAX = 5;
 
-interface Term {
-  /** By section: whether the word is a whole heading or a synonym. */
-  readonly isNamed: readonly boolean[];
-  /** By section: how much the section is about the word. */
-  readonly points: readonly number[];
-  /** A word weighs more the fewer sections have it. */
-  readonly weight: number;
+/** Returns how much a section is about these neighbouring words. */
+function pointsOf(words: readonly string[], { fields }: Section): number {
+  const counts = fields.map((field) => field.split(joined(words)).length - 1);
+  // Each further mention counts less.
+  return sum(counts.map((count, i) => (FIELD_POINTS[i]! * count) / (count + 1)));
 }
 
-/**
- * Returns the section that has most of what is asked. It must be about the word with most weight,
- * because a section that has only the common words isn't an answer.
- */
-function sectionAbout(
-  words: readonly string[],
-  phrases: readonly Phrase[],
-  sections: readonly Section[],
-): Section | undefined {
-  const terms = words.map((word): Term => {
-    const named = phrases.filter((phrase) => isSame(phrase.words, [word]));
-    const isNamed = sections.map((section) => named.some((phrase) => phrase.section === section));
-    const points = sections.map(
-      (section, i) => pointsOf([word], section) + (isNamed[i] ? NAMED_POINTS : 0),
-    );
-    const found = points.filter(Boolean).length;
-    const weight = found === 0 ? UNKNOWN_WEIGHT : Math.log((sections.length + 1) / found);
-    return { isNamed, points, weight };
-  });
-  const sum = (valueOf: (term: Term) => number): number =>
-    terms.reduce((total, term) => total + valueOf(term), 0);
-  const whole = sum(({ weight }) => weight);
-  const heaviest = best(terms, ({ points, weight }) => (points.some(Boolean) ? weight : 0));
-  const isRare = words.length === 1 && (heaviest?.weight ?? 0) > RARE_WEIGHT;
-  const answers = sections.map((section, i) => {
-    const part = sum(({ points, weight }) => (points[i]! > 0 ? weight : 0)) / whole;
-    const total = sum(({ points, weight }) => points[i]! * weight);
-    const asPhrase = pointsOf(words, section);
-    const isNamed = terms.some((term) => term.isNamed[i]);
-    const isAbout = isNamed || terms.every(({ points }) => points[i]! >= 1);
-    const isAnswer =
-      isRare ||
-      (words.length > 1 && asPhrase > 0) ||
-      (isNamed && part >= PART_MIN.named) ||
-      (isAbout && heaviest!.points[i]! >= 1 && part >= PART_MIN.other);
-    return { section, total: isAnswer ? total * (1 + 2 * asPhrase) : 0 };
-  });
-  return best(answers, ({ total }) => total)?.section;
+/** Returns, for each word, the length of the longest name of the section around it. */
+function namedLengths(words: readonly string[], { names }: Section): number[] {
+  const lengths = words.map(() => 0);
+  for (const { words: name } of names.toSorted((a, b) => a.words.length - b.words.length)) {
+    const at = words.findIndex((_, i) => name.every((word, j) => word === words[i + j]));
+    if (at >= 0) lengths.fill(name.length, at, at + name.length);
+  }
+  return lengths;
 }
 
-/** Returns how much a section is about neighbouring words; below 1 if it only mentions them. */
-function pointsOf(asked: readonly string[], { words, fields }: Section): number {
-  const mentions = count(words, asked);
-  const [heading, page, marked] = fields.map((field) => Number(field.includes(joined(asked))));
-  return 3 * heading! + page! + marked! + mentions / (mentions + 1);
-}
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
 
 /** Returns the first item with the highest score; `undefined` if every score is 0. */
 function best<T>(items: readonly T[], scoreOf: (item: T) => number): T | undefined {
@@ -196,42 +145,83 @@ function best<T>(items: readonly T[], scoreOf: (item: T) => number): T | undefin
   return highest === 0 ? undefined : items[scores.indexOf(highest)];
 }
 
+export interface Answer {
+  /** The Markdown of the page or the section that answers the question, if one clearly does. */
+  readonly text?: string;
+  /** Other sections with words of the question, the likeliest first: topics and headings. */
+  readonly others: readonly (readonly string[])[];
+}
+
 /** The manual, to be searched. */
 export class Manual {
   readonly #texts: Texts;
   readonly #sections: readonly Section[];
-  readonly #phrases: readonly Phrase[];
 
   constructor(texts: Texts = builtTexts()) {
     this.#texts = texts;
-    this.#sections = TOPICS.flatMap((topic) => sectionsOf(topic, this.#page(topic)));
-    this.#phrases = phrasesIn(texts, this.#sections);
+    const sections = TOPICS.flatMap((topic) => sectionsOf(topic, this.#page(topic)));
+    this.#sections = withSynonyms(sections, lines(texts));
   }
 
-  /**
-   * Returns the Markdown of a topic's page, or the section that the words name: by a synonym or a
-   * heading, a phrase among the words, or most of the words. `undefined` if there is none.
-   */
-  find(asked: string): string | undefined {
+  /** Returns the page or the section that answers the question, and others about it. */
+  find(asked: string): Answer {
     const named = this.findNamed(asked);
-    const words = wordsOf(asked);
-    if (named !== undefined || words.length === 0) return named;
-    const parts = this.#phrases.filter((one) => isSpecific(one) && hasPart(words, one.words));
-    const part = best(parts, (phrase) => phrase.words.length);
-    if (part !== undefined) return this.#answerTo(part);
-    const about = sectionAbout(words, this.#phrases, this.#sections);
-    return about && answer(about);
+    if (named !== undefined) return { text: named, others: [] };
+    const ranked = this.#rank(wordsOf(asked));
+    const [first, second] = ranked;
+    const isClear =
+      first !== undefined &&
+      first.part >= PART_MIN.answer &&
+      first.score > CLEAR * (second?.score ?? 0);
+    const others = ranked.slice(isClear ? 1 : 0, OTHERS_MAX);
+    return {
+      ...(isClear && { text: answer(first.section) }),
+      others: others.map(({ section: { topic, heading } }) => [topic, heading].filter(Boolean)),
+    };
   }
 
-  /** Like `find`, but only if a topic, a synonym or a heading has the whole phrase. */
+  /** Returns the page or the section with this name: a topic, a heading or a synonym. */
   findNamed(asked: string): string | undefined {
     if (TOPICS.includes(asked)) return this.#page(asked);
     const words = wordsOf(asked);
     if (words.length === 0) return undefined;
-    const same = this.#phrases.find((phrase) => isSame(phrase.words, words));
-    if (same !== undefined) return this.#answerTo(same);
-    const named = sectionNamed(words, this.#phrases);
-    return named && answer(named);
+    const same = this.#sections.flatMap((section) =>
+      section.names.filter((one) => isSame(one.words, words)).map(({ to }) => ({ section, to })),
+    );
+    // A synonym says more than one of several equal headings.
+    const { section, to } = same.find((one) => one.to !== 'heading') ?? same[0] ?? {};
+    return section && (to === 'page' ? this.#page(section.topic) : answer(section));
+  }
+
+  /** Returns the sections that are about enough of the question, the likeliest first. */
+  #rank(words: readonly string[]) {
+    const parts = words.flatMap((word, i) => [[word], words.slice(i, i + 2)]);
+    const weights = new Map(parts.map((part) => [part.join(' '), this.#weightOf(part)]));
+    const weightOf = (...part: string[]): number => weights.get(part.join(' '))!;
+    const whole = sum(words.map((word) => weightOf(word)));
+    const ranked = this.#sections.map((section) => {
+      const lengths = namedLengths(words, section);
+      const points = words.map((word, i) => pointsOf([word], section) + NAME_POINTS * lengths[i]!);
+      // A question that contains a name of several words is about it, whatever the rest.
+      const isNamed = lengths.some((length) => length > 1);
+      const found = words.filter((_, i) => points[i]! > 0).map((word) => weightOf(word));
+      const pairs = words.slice(1).map((word, i) => [words[i]!, word]);
+      const score =
+        sum(words.map((word, i) => points[i]! * weightOf(word))) +
+        sum(pairs.map((pair) => pointsOf(pair, section) * weightOf(...pair)));
+      return { section, score, part: isNamed ? 1 : sum(found) / whole };
+    });
+    return ranked
+      .filter(({ part }) => part >= PART_MIN.listed)
+      .toSorted((a, b) => b.score - a.score);
+  }
+
+  /** Returns a word's or a phrase's weight: the more, the fewer sections have it. */
+  #weightOf(words: readonly string[]): number {
+    const found = this.#sections.filter(
+      (section) => pointsOf(words, section) > 0 || namedLengths(words, section)[0]! > 0,
+    ).length;
+    return found === 0 ? UNKNOWN_WEIGHT : Math.log((this.#sections.length + 1) / found);
   }
 
   /** Returns whether the manual or its synonyms have the words exactly so, or with an `s`. */
@@ -248,11 +238,9 @@ export class Manual {
   #page(topic: string): string {
     return this.#texts[`${topic}.md`]!;
   }
-
-  #answerTo({ isPage, section }: Phrase): string {
-    return isPage ? this.#page(section.topic) : answer(section);
-  }
 }
+
+const lines = (texts: Texts): string[] => texts['synonyms.txt']!.trimEnd().split('\n');
 
 const answer = ({ topic, text }: Section): string =>
   `${text.trim()}\n\nThe whole page: \`viewlog help ${topic}\`\n`;

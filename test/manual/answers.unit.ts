@@ -13,7 +13,12 @@ const TEXTS = Object.fromEntries(
 );
 
 const manual = new Manual(TEXTS);
-const find = (asked: string): string | undefined => manual.find(asked.toLowerCase());
+
+/** Returns the first page or section that `viewlog help` prints or lists. */
+function find(asked: string): string | undefined {
+  const { text, others } = manual.find(asked.toLowerCase());
+  return text ?? (others[0] && manual.findNamed(others[0].join(' ')));
+}
 
 /** Questions by the page and the first heading of their answer. */
 const ANSWERS = {
@@ -153,8 +158,8 @@ const QUESTIONS = Object.entries(ANSWERS).flatMap(([place, phrases]) =>
 
 /** Nothing in the manual answers these. */
 const UNKNOWN = [
-  'a/b testing, arm, bitcoin, blue button, click heatmap, conversion funnel, dark mode, EMFILE',
-  'geolocation, google analytics, helm, import, import from matomo, java, ldap, machine learning',
+  'a/b testing, bitcoin, blue button, click heatmap, conversion funnel, dark mode, EMFILE',
+  'geolocation, google analytics, import, import from matomo, java, ldap, machine learning',
   'mongodb, mysql, oauth, perl, pizza, quantum, raspberry pi, redis, rust, scroll depth',
   'selinux, the weather tomorrow, too many open files, two factor login with sms, what is it, (?:',
   'screen resolution, video playback, kafkaesque, change the logo, country of the visitor',
@@ -177,12 +182,32 @@ describe('viewlog help', () => {
     expect(isPage || text.includes(`The whole page: \`viewlog help ${topic}\``)).toBe(true);
   });
 
-  it.each(UNKNOWN)('finds nothing for "%s"', (phrase) => {
-    expect(find(phrase)?.split('\n')[0]).toBe(undefined);
+  it.each(UNKNOWN)('claims no answer to "%s"', (phrase) => {
+    expect(manual.find(phrase).text?.split('\n')[0]).toBe(undefined);
+  });
+
+  it('finds each section by the words with which it is listed', () => {
+    const listed = UNKNOWN.concat(QUESTIONS.map(([phrase]) => phrase.toLowerCase()));
+    for (const words of new Set(listed.flatMap((phrase) => manual.find(phrase).others))) {
+      const [topic, heading] = words;
+      const page = TEXTS[`${topic}.md`]!;
+      const text = manual.findNamed(words.join(' '))!;
+      if (heading === undefined) expect(text).toBe(page);
+      else expect([words, text.split('\n')[0]]).toEqual([words, `## ${heading}`]);
+      expect(page).toContain(text.split('\n\nThe whole page:')[0]!);
+    }
+  });
+
+  it('lists what an uncertain answer may have missed', () => {
+    const { text, others } = manual.find('jetstream permissions');
+    expect(text).toBeUndefined();
+    expect(others).toContainEqual(['cluster', 'The servers']);
   });
 
   it.each(FLAGS)('finds a section for the option "%s"', (option) => {
-    expect(find(option)).toContain(option);
+    const { text, others } = manual.find(option);
+    const found = [text, ...others.map((words) => manual.findNamed(words.join(' ')))];
+    expect(found.join('\n')).toContain(option);
   });
 
   it('finds a page or a heading for every synonym', () => {
