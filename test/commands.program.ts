@@ -25,7 +25,9 @@ describe('explain', () => {
     expect(await run(['explain', file], { data })).toMatchObject({ code: 0, stdout });
     const missing = await run(['explain', `${file}.not`], { data });
     expect(missing.code).toBe(74);
-    expect(missing.stderr).toContain(`Can't read "${file}.not": ENOENT`);
+    expect(missing.stderr).toContain(
+      `Can't read "${file}.not": it doesn't exist; check the path\n`,
+    );
     const stderr = 'error: explain takes at most one FILE; found "b"\n';
     expect(await run(['explain', file, 'b'], { data })).toMatchObject({ code: 64, stderr });
   });
@@ -221,7 +223,7 @@ it.each([
 
 it("replay names a file that it can't read before it asks for a collector", async () => {
   const { code, stderr } = await run(['replay', '-', 'no.ndjson'], { input: '' });
-  const message = 'error: Can\'t read "no.ndjson": ENOENT: no such file or directory\n';
+  const message = `error: Can't read "no.ndjson": it doesn't exist; check the path\n`;
   expect([code, stderr]).toStrictEqual([74, message]);
 });
 
