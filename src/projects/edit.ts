@@ -46,9 +46,11 @@ export async function editProject(edit: Edit) {
   const { path, id, change, operator, canCreate = false, reader } = edit;
   const reading = await readProjectsFile(path);
   if (errnoOf(reading.content) === 'EACCES') throw await cannotWrite(edit, reading.content);
-  const { begin } = reading;
-  if (canCreate && 'faults' in reading && begin !== undefined) {
-    const how = `to begin a new list instead, run this command and then activate again: ${begin}`;
+  const { begin, create } = reading;
+  if ('faults' in reading && (canCreate ? begin : create) !== undefined) {
+    const how = canCreate
+      ? `to begin a new list instead, run this command and then activate again: ${begin}`
+      : 'check --data or --projects';
     throw new Fatal(EXIT.badConfiguration, `${reading.faults[0]}; ${how}`);
   }
   const isNew = reading.content === undefined && canCreate;

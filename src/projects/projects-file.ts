@@ -46,6 +46,8 @@ export type Reading = Parsed & {
   readonly access?: AccessFix;
   /** The command that creates the file; set only if the file is missing and no viewlog used it. */
   readonly create?: string;
+  /** What to do if no viewlog used the missing file, with that command. */
+  readonly advice?: string;
   /** The command that begins a new list; set only if the file is missing and a viewlog used it. */
   readonly begin?: string;
 };
@@ -66,7 +68,10 @@ export async function readProjectsFile(path: string, last?: Reading): Promise<Re
   if (await wasUsed(path)) {
     return { content, faults: [cannotRead(path, LOST)], begin: beginProjects(of) };
   }
-  return { content, faults: [cannotRead(path, "it doesn't exist")], create: activate(of, 'ID') };
+  const create = activate(of, 'ID');
+  const option = data === undefined ? '--projects' : '--data';
+  const advice = `check ${option}, or create it, with a project's id instead of ID: ${create}`;
+  return { content, faults: [cannotRead(path, "it doesn't exist")], create, advice };
 }
 
 const LOST =
@@ -86,12 +91,12 @@ const isSameContent = (a: Content, b: Content): boolean =>
     ? Buffer.compare(a, b) === 0
     : a?.toString() === b?.toString() && Buffer.isBuffer(a) === Buffer.isBuffer(b);
 
-/** Returns the faults of a file; that of a missing one with the command that creates the file. */
+/** Returns the faults of a file; that of a missing one with what to do. */
 export const faultsOf = ({
   faults,
-  create,
+  advice,
 }: Extract<Reading, { readonly faults: unknown }>): readonly string[] =>
-  create === undefined ? faults : faults.map((fault) => `${fault}; create it: ${create}`);
+  advice === undefined ? faults : faults.map((fault) => `${fault}; ${advice}`);
 
 /** @throws {Fatal} exit 78 with every fault. */
 export function fileOrFatal(reading: Reading): ProjectsFile {

@@ -161,7 +161,7 @@ test('projects lists the projects and escapes untrusted text', async () => {
   ]);
   const { path, run: runOnNone } = await file('{"projects":[]}');
   const { out } = await runOnNone(projects);
-  expect(out).toContain(`No projects in ${path}; add one: ${process.execPath} `);
+  expect(out).toContain(`No projects in ${path}; add one, with its id instead of ID: ${process.execPath} `);
   expect(out).toMatch(new RegExp(` activate ID --projects ${path}$`));
 });
 
@@ -202,7 +202,7 @@ test("the error about a file that can't be read or written names the file", asyn
     [activate, `${path}/p.json`, 78, /^Can't read projects file ".*": ENOTDIR: not a directory/],
     [activate, `${directory}/${'x'.repeat(252)}`, 73, /^Can't write .*x": ENAMETOOLONG/],
     [activate, `${directory}/link`, 73, /^Can't write projects file ".*link": ENOENT/],
-    [deactivate, `${directory}/none`, 78, /it doesn't exist/],
+    [deactivate, `${directory}/none`, 78, /it doesn't exist; check --data or --projects$/],
   ] as const) {
     const message = { code, err: expect.stringMatching(err) };
     expect(await run(command, '1', '--projects', name)).toMatchObject(message);

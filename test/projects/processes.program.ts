@@ -71,7 +71,7 @@ test('after a first start without a projects file, its command creates the file'
   fs.mkdirSync(data);
   for (let i = 0; i < 2; i++) {
     const { code, stderr } = await run(['serve', '--port=0', '--status=off'], { data });
-    const [, command = ''] = /create it: (.*)$/m.exec(stderr) ?? [];
+    const [, command = ''] = /; check --data, or create it, with a project's id instead of ID: (.*)$/m.exec(stderr) ?? [];
     expect([code, command]).toEqual([78, expect.stringContaining(' activate ID --data ')]);
     if (i === 1) execFileSync('sh', ['-c', command.replace(' ID ', ' 7 ')], { cwd: '/' });
   }
