@@ -178,7 +178,7 @@ export function figures(model: StatusModel): Figure[] {
   ];
 }
 
-/** Headlines count only refusals of listed projects, for reasons that aren't fixed. */
+/** Headlines leave out ids that were never listed, and reasons that are fixed. */
 const REFUSED_HINT = 'in the last hour, including unlisted ids and fixed problems';
 
 function storeFigure({ store, space }: StatusModel): Figure {
