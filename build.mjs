@@ -26,7 +26,7 @@ const REQUIRE = `import { createRequire } from 'node:module'; const require = (i
 
 const page = await statusPage(join(import.meta.dirname, 'src/status/page'));
 const script = join(import.meta.dirname, 'src/commands/snippet/script.ts');
-/** The bundle's texts, packed together: one by one, they would take 2.5 KiB more. */
+/** The bundle's texts, compressed together: one by one, they would take 2.5 KiB more. */
 const texts = {
   ...filesIn(join(import.meta.dirname, 'src/manual'), '.md'),
   ...filesIn(join(import.meta.dirname, 'src/manual'), '.txt'),
@@ -170,7 +170,7 @@ function withTexts(text) {
   return Object.entries(all).reduce((bundle, [name, byName]) => {
     const parts = bundle.split(name);
     if (parts.length !== 2) throw new Error(`the bundle must contain ${name} once`);
-    return parts.join(packed(byName));
+    return parts.join(compressed(byName));
   }, outputFiles[0].text);
 }
 
@@ -255,10 +255,10 @@ function filesIn(folder, extension) {
 }
 
 /**
- * Packs texts by name, for `src/base/built.ts`, into less than half their size: names and texts in turn,
+ * Compresses texts by name, for `src/base/built.ts`, into less than half their size: names and texts in turn,
  * with a NUL between them.
  */
-function packed(byName) {
+function compressed(byName) {
   const text = Object.entries(byName).flat().join('\0');
   return JSON.stringify(brotliCompressSync(text).toString('base64'));
 }

@@ -95,7 +95,7 @@ it("the manual's commands find the views of a page in each file and delete them"
     writeFileSync(join(dir, name), `${lines.join('\n')}\n`);
   }
   const shell = blocksOf(read(`${MANUAL}/privacy.md`)).filter(({ language }) => language === 'sh');
-  const [find = '', unpack = '', , remove = '', others = ''] = shell.map(({ text }) =>
+  const [find = '', decompress = '', , remove = '', others = ''] = shell.map(({ text }) =>
     text
       .replace(/^sudo (journal|system)ctl.*/gm, '')
       .replaceAll('sudo -u viewlog ', '')
@@ -104,14 +104,14 @@ it("the manual's commands find the views of a page in each file and delete them"
   const bash = (command: string): string =>
     execFileSync('bash', ['-c', command], { encoding: 'utf8' });
   const linesOf = (text: string): string[] => text.trimEnd().split('\n').toSorted();
-  const packed = [
+  const compressed = [
     'refused-2026-01-30.ndjson.gz',
     'views-2026-01-29.ndjson.zst',
     'views-2026-01-30.ndjson.gz',
   ].map((name) => join(dir, name));
   bash(`cd ${dir} && zstd -q --rm *-29.ndjson && gzip *-30.ndjson`);
-  expect(linesOf(bash(unpack))).toStrictEqual(packed);
-  expect(packed.filter((path) => existsSync(path))).toStrictEqual([]);
+  expect(linesOf(bash(decompress))).toStrictEqual(compressed);
+  expect(compressed.filter((path) => existsSync(path))).toStrictEqual([]);
   const found = Object.entries(files)
     .filter(([name]) => name !== 'status.json')
     .map(([name, [line]]) => `${dir}/${name}:${line}`);

@@ -5,7 +5,7 @@ import { type DirectoryOptions, ifPresent } from '../disk/ops.ts';
 import type { ArchiveRecord } from './archive-record.ts';
 
 // Finds view files that another program has removed or cut short. The archive restores no file
-// unasked, because operators pack, move and delete the files of old days.
+// unasked, because operators compress, move and delete the files of old days.
 
 interface DamageOptions extends DirectoryOptions {
   /** The days to retain a view file for; 0: forever. */
@@ -44,7 +44,7 @@ export const shortenedText = (name: string): string =>
   `View file "${name}" was cut short by another program; ${restoreHint(name)}`;
 
 /**
- * Returns a warning about missing files; `undefined` if each is packed (`.gz`) or past retention.
+ * Returns a warning about missing files; `undefined` if each is compressed (`.gz`) or past retention.
  */
 export async function removedText(
   { files, dir, keepDays, now }: DamageOptions,
@@ -53,8 +53,8 @@ export async function removedText(
   const oldest = keepDays === 0 ? '' : dayOf(now() - keepDays * DAY_MS);
   const unexplained: string[] = [];
   for (const name of names.filter((one) => dayIn(one) >= oldest)) {
-    const packed = await ifPresent(files.stat(`${dir}/${name}.gz`)).catch(() => undefined);
-    if (packed === undefined) unexplained.push(name);
+    const compressed = await ifPresent(files.stat(`${dir}/${name}.gz`)).catch(() => undefined);
+    if (compressed === undefined) unexplained.push(name);
   }
   const [first] = unexplained;
   if (first === undefined) return undefined;

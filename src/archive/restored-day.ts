@@ -39,11 +39,11 @@ export class RestoredDay {
 
   /**
    * Reads on from where the last call was interrupted. Returns true once the day is restored.
-   * @throws {Fatal} exit 65 if the day's file is packed.
+   * @throws {Fatal} exit 65 if the day's file is compressed.
    */
   async readOn(): Promise<boolean> {
     const { source, stop, log } = this.#options;
-    await this.#refusePacked();
+    await this.#refuseCompressed();
     const { sequence: end } = this.#files.record!;
     for await (const messages of source.read(this.#after)) {
       if (stop.aborted) return false;
@@ -88,14 +88,14 @@ export class RestoredDay {
     this.#bytes = 0;
   }
 
-  async #refusePacked(): Promise<void> {
+  async #refuseCompressed(): Promise<void> {
     const { files, dir } = this.#options;
     const name = fileNameOf('views', this.#day);
     const isThere = async (path: string) => (await ifPresent(files.stat(path))) !== undefined;
     if ((await isThere(`${dir}/${name}`)) || !(await isThere(`${dir}/${name}.gz`))) return;
     throw new Fatal(
       EXIT.badData,
-      `"${name}.gz" is packed, so its views can't be compared; unpack it, then restore its day`,
+      `"${name}.gz" is compressed, so its views can't be compared; decompress it, then restore its day`,
     );
   }
 }

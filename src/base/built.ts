@@ -17,18 +17,18 @@ export const BUILD = commit === '' ? VERSION : `${VERSION} (${commit})`;
 let texts: Readonly<Record<string, string>> | undefined;
 
 /** Returns the texts of the manual, pages and printed files by file name; outside a build, none. */
-export const builtTexts = () => (texts ??= typeof TEXTS === 'undefined' ? {} : unpacked(TEXTS));
+export const builtTexts = () => (texts ??= typeof TEXTS === 'undefined' ? {} : decompressed(TEXTS));
 
 /**
  * Returns texts by name.
- * @param packed names and texts in turn, with a NUL between them, in Brotli and base64.
+ * @param compressed names and texts in turn, with a NUL between them, in Brotli and base64.
  */
-function unpacked(packed: string): Readonly<Record<string, string>> {
-  const parts = brotliDecompressSync(Buffer.from(packed, 'base64')).toString().split('\0');
+function decompressed(compressed: string): Readonly<Record<string, string>> {
+  const parts = brotliDecompressSync(Buffer.from(compressed, 'base64')).toString().split('\0');
   return Object.fromEntries(
     parts.flatMap((name, i) => (i % 2 === 0 ? [[name, parts[i + 1]!]] : [])),
   );
 }
 
 /** Returns the licences of everything in this program that others wrote. */
-export const licences = (): string => unpacked(LICENCES)['text']!;
+export const licences = (): string => decompressed(LICENCES)['text']!;

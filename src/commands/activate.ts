@@ -47,7 +47,7 @@ export const activate = defineCommand({
     if (near !== undefined) {
       const undo = commands.deactivate(installation, id);
       log.warn(
-        `Project ${id} is new and one typo away from ${near}; if ${near} is the typo, correct the projects file; if ${id} is, deactivate it: ${undo}`,
+        `Project ${id} is new and one typo away from ${near}. If ${near} is the typo, correct the projects file. If ${id} is the typo, deactivate it: ${undo}`,
       );
     }
     if (before !== undefined && before.active !== false && !before.origins && after.origins) {

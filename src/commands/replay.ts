@@ -84,6 +84,6 @@ async function addressOf(
   const how = `To see how to start it: ${doctor(await withOwners(self))}`;
   throw new Fatal(
     EXIT.unavailable,
-    `No collector writes to ${dir}; give its address with --to or start it. ${how}`,
+    `No collector writes to ${dir}; start the collector, or give its address with --to. ${how}`,
   );
 }

@@ -87,7 +87,10 @@ function systemTimeZone(): string {
   const zone = timeZone.read(name);
   if (zone !== undefined) return zone;
   const fault = `TZ "${printable(tz ?? name)}" isn't the name of a time zone`;
-  throw new Fatal(EXIT.usage, `${fault}; set TZ or --time-zone to one, such as Europe/Oslo or UTC`);
+  throw new Fatal(
+    EXIT.usage,
+    `${fault}; set TZ or --time-zone to a name such as Europe/Oslo or UTC`,
+  );
 }
 
 /**

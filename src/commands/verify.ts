@@ -39,12 +39,12 @@ export const verify = defineCommand({
   },
 });
 
-/** Refuses a directory in which a packed day would count twice. */
+/** Refuses a directory in which a compressed day would count twice. */
 function refuseTwice(files: readonly string[]): void {
   const twice = files.find((file) => files.includes(`${file}.gz`));
   if (twice === undefined) return;
-  const found = `"${printable(twice, Infinity)}" exists packed too`;
-  throw new Fatal(EXIT.badData, `${found}; name files so that each view counts once`);
+  const found = `"${printable(twice, Infinity)}" also exists as a .gz file`;
+  throw new Fatal(EXIT.badData, `${found}; name the files to read, so that each view counts once`);
 }
 
 async function printReceipt(

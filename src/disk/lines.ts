@@ -18,9 +18,9 @@ const CHUNK_BYTES = 64 * KiB;
 const NONE: ReadonlySet<number> = new Set();
 
 /**
- * Yields the lines of a file, of an unpacked `.gz` file, or of stdin (`-`).
+ * Yields the lines of a file, of a decompressed `.gz` file, or of stdin (`-`).
  * @param encoding `latin1` gives one character per byte and is twice as fast as UTF-8.
- * @throws {Fatal} exit 74 if the file can't be read, 65 if it can't be unpacked or has a line that
+ * @throws {Fatal} exit 74 if the file can't be read, 65 if it can't be decompressed or has a line that
  *   is far too long.
  */
 export async function* readBlocks(
@@ -76,12 +76,13 @@ function damagedIn(bytes: Buffer): Set<number> {
 async function* chunksOf(path: string): AsyncGenerator<Buffer> {
   const file: Readable =
     path === '-' ? process.stdin : fs.createReadStream(path, { highWaterMark: CHUNK_BYTES });
-  const unpack = (): Readable => pipeline(file, createGunzip({ chunkSize: CHUNK_BYTES }), () => {});
+  const decompress = (): Readable =>
+    pipeline(file, createGunzip({ chunkSize: CHUNK_BYTES }), () => {});
   try {
-    for await (const chunk of path.endsWith('.gz') ? unpack() : file) yield chunk as Buffer;
+    for await (const chunk of path.endsWith('.gz') ? decompress() : file) yield chunk as Buffer;
   } catch (error) {
     if (errnoOf(error)?.startsWith('Z_') !== true) throw cannotRead(path, error);
-    throw new Fatal(EXIT.badData, `Can't unpack "${path}": ${errorText(error)}`);
+    throw new Fatal(EXIT.badData, `Can't decompress "${path}": ${errorText(error)}`);
   } finally {
     file.destroy();
   }

@@ -14,7 +14,7 @@ export function dayOfFileName(kind: FileKind, name: string): string | undefined 
   return isDay(day) ? day : undefined;
 }
 
-/** Returns the day in a daily file's name, packed (`.gz`) or not. */
+/** Returns the day in a daily file's name, compressed (`.gz`) or not. */
 export const dayOfName = (kind: FileKind, name: string): string | undefined =>
   dayOfFileName(kind, name.replace(/\.gz$/, ''));
 

@@ -89,7 +89,7 @@ export function unreachable(owner: Owner, words: readonly string[]): string | un
   for (const path of words) {
     const closed = path.startsWith('/') ? closedTo(owner, path) : undefined;
     if (closed === undefined) continue;
-    const fix = `let that account enter it or move "${path}", for instance to /usr/local/bin or /var/lib`;
+    const fix = `let that account enter it or move "${path}", for example to /usr/local/bin or /var/lib`;
     return `${owner.name} can't enter "${closed}", where "${path}" is; ${fix}`;
   }
   return undefined;

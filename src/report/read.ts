@@ -8,8 +8,8 @@ import { type OpenSpan, shifted } from './span.ts';
 import type { Totals } from './totals.ts';
 
 /**
- * Returns the view files that can hold lines of these local days. If a packed file and an unpacked
- * one begin with the same view, one is a copy of the other or of its start: the longer one counts.
+ * Returns the view files that can hold lines of these local days. If a compressed file and an
+ * uncompressed one begin with the same view, one is a copy of the other or of its start: the longer one counts.
  */
 export async function filesWith(
   dir: string,
@@ -22,19 +22,19 @@ export async function filesWith(
   };
   const files = new Set(namesIn(dir).filter(isWanted));
   for (const name of files) {
-    const packed = `${name}.gz`;
-    if (!files.has(packed)) continue;
-    const [one, other] = [await extentOf(`${dir}/${name}`), await extentOf(`${dir}/${packed}`)];
+    const compressed = `${name}.gz`;
+    if (!files.has(compressed)) continue;
+    const [one, other] = [await extentOf(`${dir}/${name}`), await extentOf(`${dir}/${compressed}`)];
     const isBegunAnew = one.firstId && other.firstId && one.firstId !== other.firstId;
     if (isBegunAnew) continue;
-    const [longer, shorter] = one.bytes < other.bytes ? [packed, name] : [name, packed];
+    const [longer, shorter] = one.bytes < other.bytes ? [compressed, name] : [name, compressed];
     files.delete(shorter);
     warn(`${shorter} begins like ${longer}, which is as long or longer; only ${longer} is counted`);
   }
   return Array.from(files, (name) => `${dir}/${name}`);
 }
 
-/** Returns the unpacked length of a file as far as it can be read, and its first view. */
+/** Returns the decompressed length of a file as far as it can be read, and its first view. */
 async function extentOf(file: string): Promise<{ bytes: number; firstId: string | undefined }> {
   const extent = { bytes: 0, firstId: undefined as string | undefined };
   await readAvailable(file, (block) => {
@@ -44,7 +44,7 @@ async function extentOf(file: string): Promise<{ bytes: number; firstId: string 
   return extent;
 }
 
-/** Reads a file as far as it can be unpacked. Returns why the rest can't, or `undefined`. */
+/** Reads a file as far as it can be decompressed. Returns why the rest can't, or `undefined`. */
 async function readAvailable(
   file: string,
   read: (block: Block) => void,
@@ -71,7 +71,7 @@ const mayHoldLinesOf = ({ fromDay, toDay }: OpenSpan, day: string): boolean =>
   (fromDay === undefined || shifted(day, 1) >= fromDay) &&
   (toDay === undefined || shifted(day, -1) <= toDay);
 
-/** Adds up view files. A damaged packed file counts as far as it can be unpacked, with a warning. */
+/** Adds up view files. A damaged compressed file counts as far as it can be decompressed, with a warning. */
 export async function tallyFiles(
   files: readonly string[],
   totals: Totals,

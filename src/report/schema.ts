@@ -82,7 +82,7 @@ export const ReportSchema = v.object({
   busiestDay: v.optional(v.object({ day, views })),
   busiestHour: v.optional(v.object({ hour: views, views })),
   invalidLines: viewsOf("Lines skipped because they aren't views in JSON."),
-  brokenFiles: viewsOf('Packed files that could be read only in part.'),
+  brokenFiles: viewsOf('Compressed files that could be read only in part.'),
   days: described(days, DAYS),
   hours,
   silentSpans: described(v.array(span), 'Full days without any view.'),

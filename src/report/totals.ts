@@ -17,7 +17,7 @@ export class Totals {
   /** Views of yesterday before this time of day. */
   yesterdayViews = 0;
   invalidLines = 0;
-  /** Packed files that could be read only in part. */
+  /** Compressed files that could be read only in part. */
   brokenFiles = 0;
   /** Views by local hour, for each local day with views, the previous period's too. */
   readonly days = new Map<string, number[]>();

@@ -99,9 +99,11 @@ export function silenceInWords(report: Report): { name: string; days: string }[]
 
 /** Returns the faults of lines and files that weren't counted. */
 export const faultsOf = ({ invalidLines, brokenFiles }: Report): string[] => [
-  ...(invalidLines > 0 ? [`${plural(invalidLines, 'invalid line')} skipped.`] : []),
+  ...(invalidLines > 0 ? [`The report skipped ${plural(invalidLines, 'invalid line')}.`] : []),
   ...(brokenFiles > 0
-    ? [`${plural(brokenFiles, 'damaged packed file')}: some views are missing.`]
+    ? [
+        `${plural(brokenFiles, 'compressed file')} ${brokenFiles === 1 ? 'is' : 'are'} damaged, so some views are missing.`,
+      ]
     : []),
 ];
 

@@ -22,7 +22,7 @@ export async function verifyFile(file: string) {
   try {
     for await (const block of readBlocks(file)) check.add(block);
   } catch (error) {
-    // A `.gz` file that is cut short or isn't packed gives this error.
+    // A `.gz` file that is cut short or isn't compressed gives this error.
     if (!(error instanceof Fatal) || error.exitCode !== EXIT.badData) throw error;
     broken = error.message;
   }

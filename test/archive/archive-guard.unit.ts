@@ -215,7 +215,7 @@ describe('an archive', () => {
     expect(fs.readFileSync(file)).toStrictEqual(restored);
   });
 
-  it('warns about a removed view file unless it was packed or is old; a restore brings its day back', async () => {
+  it('warns about a removed view file unless it was compressed or is old; a restore brings its day back', async () => {
     const { stream, dir, file } = scene();
     await archiveAll(stream, dir);
     fs.renameSync(file, `${file}.gz`);

@@ -170,8 +170,8 @@ it.each([
   const { send } = newCollector();
   const headers = type === undefined ? {} : { 'content-type': type };
   expect((await send({ headers })).status).toBe(status);
-  const packed = { ...headers, 'content-encoding': 'gzip' };
-  expect((await send({ headers: packed })).status).toBe(415);
+  const compressed = { ...headers, 'content-encoding': 'gzip' };
+  expect((await send({ headers: compressed })).status).toBe(415);
 });
 
 it('the limit of views per minute counts only acceptable views, and its refusal says when to try again', async () => {

@@ -50,10 +50,10 @@ const refused = (...days: number[]): string[] => days.map((day) => `refused-${ma
 const record = (day: number): string => `${refused(day)[0]}.replayed`;
 
 it('per hour, retention removes all files of one day of each kind and logs each file', async () => {
-  const packed = [`${views(2)[0]}.gz`, `${refused(1)[0]}.gz`];
+  const compressed = [`${views(2)[0]}.gz`, `${refused(1)[0]}.gz`];
   const foreign = [`${views(1)[0]}.bak`, `${views(2)[0]}.replayed`, `old-${views(2)[0]}`];
   const own = [...views(1, 2, 3, 5), ...refused(1, 2, 5), record(1), record(5)];
-  const names = [...own, ...packed, ...foreign].sort();
+  const names = [...own, ...compressed, ...foreign].sort();
   const { dir, log, may, pass, left } = started(names);
   fs.renameSync(dir, `${dir}-away`);
   await pass(1);
@@ -69,7 +69,7 @@ it('per hour, retention removes all files of one day of each kind and logs each 
   await pass(1);
   const kept = [...refused(5), record(5), ...views(1, 5), ...foreign];
   expect(left()).toStrictEqual([...kept, ...refused(2), ...views(3)].sort());
-  const removed = [...views(2), packed[0], ...refused(1), packed[1], record(1)];
+  const removed = [...views(2), compressed[0], ...refused(1), compressed[1], record(1)];
   expect(log.lines).toStrictEqual(
     removed.map((name) => `info: Removed "${dir}/${name}", which is more than 2 days old`),
   );

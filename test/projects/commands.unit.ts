@@ -134,7 +134,7 @@ test.each([
   [
     'warns that 100001 is one typo away from 1000001',
     '100001',
-    /^Project 100001 is new and one typo away from 1000001; if 1000001 is the typo, correct the projects file; if 100001 is, deactivate it: .* deactivate 100001 --p/,
+    /^Project 100001 is new and one typo away from 1000001\. If 1000001 is the typo, correct the projects file\. If 100001 is the typo, deactivate it: .* deactivate 100001 --p/,
   ],
   ['warns that 1000301 is one typo away from 1000001', '1000301', /one typo away/],
   ["doesn't warn about 1000345, which is several typos away", '1000345', /^$/],
@@ -161,7 +161,9 @@ test('projects lists the projects and escapes untrusted text', async () => {
   ]);
   const { path, run: runOnNone } = await file('{"projects":[]}');
   const { out } = await runOnNone(projects);
-  expect(out).toContain(`No projects in ${path}; add one, with its id instead of ID: ${process.execPath} `);
+  expect(out).toContain(
+    `No projects in ${path}; add one, with its id instead of ID: ${process.execPath} `,
+  );
   expect(out).toMatch(new RegExp(` activate ID --projects ${path}$`));
 });
 

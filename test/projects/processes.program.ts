@@ -53,7 +53,7 @@ test('after a start with several projects, no command creates a deleted projects
   for (const command of ['check', 'projects', 'serve']) {
     expect(await refused(command)).not.toMatch(/create it| activate ID|tee/);
   }
-  // The running collector is enough, for instance if its disk was full at the start.
+  // The running collector is enough, for example if its disk was full at the start.
   fs.renameSync(`${data}/last-start.json`, `${data}/moved`);
   await refused('activate', '1000001');
   fs.renameSync(`${data}/moved`, `${data}/last-start.json`);
@@ -71,7 +71,8 @@ test('after a first start without a projects file, its command creates the file'
   fs.mkdirSync(data);
   for (let i = 0; i < 2; i++) {
     const { code, stderr } = await run(['serve', '--port=0', '--status=off'], { data });
-    const [, command = ''] = /; check --data, or create it, with a project's id instead of ID: (.*)$/m.exec(stderr) ?? [];
+    const [, command = ''] =
+      /; check --data, or create it, with a project's id instead of ID: (.*)$/m.exec(stderr) ?? [];
     expect([code, command]).toEqual([78, expect.stringContaining(' activate ID --data ')]);
     if (i === 1) execFileSync('sh', ['-c', command.replace(' ID ', ' 7 ')], { cwd: '/' });
   }

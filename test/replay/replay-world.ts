@@ -1,5 +1,5 @@
 // One run of a random operator who replays refused views, with the collector's or another projects
-// file. The operator packs, copies and moves the files, interrupts the replay anywhere,
+// file. The operator compresses, copies and moves the files, interrupts the replay anywhere,
 // edits the projects file, and restarts the collector. Replay, collector and stores are real. A
 // seed decides what happens, but not in which order: the system decides what runs first.
 import * as fs from 'node:fs';
@@ -118,7 +118,7 @@ export class ReplayWorld {
       () => this.#twins(),
       () => this.#edit(random.pick(LISTS)),
       () => this.#restart(),
-      async () => this.#pack(),
+      async () => this.#compress(),
       async () => this.#copy(),
       () => this.#sendViews(),
       async () => this.#settle(),
@@ -199,13 +199,13 @@ export class ReplayWorld {
     return names.filter(isOfViews).map((name) => join(this.#dir, name));
   }
 
-  #pack(): void {
+  #compress(): void {
     const file = this.random.pick(this.#files().filter((path) => !path.endsWith('.gz')));
     if (file === undefined) return;
-    this.trace.push(`${file} is packed`);
-    const packed = `${file.replace(/\.ndjson$/, '')}.${this.#sent.size}.ndjson.gz`;
+    this.trace.push(`${file} is compressed`);
+    const compressed = `${file.replace(/\.ndjson$/, '')}.${this.#sent.size}.ndjson.gz`;
     fs.writeFileSync(
-      this.random.chance(0.5) ? `${file}.gz` : packed,
+      this.random.chance(0.5) ? `${file}.gz` : compressed,
       gzipSync(fs.readFileSync(file)),
     );
   }

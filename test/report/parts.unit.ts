@@ -55,7 +55,7 @@ it.each([
     const dir = tempDir();
     const names = Array.from({ length: 9 }, (_, i) => `views-2026-03-0${i + 1}.ndjson`);
     names[5] += '.gz';
-    // A day that is being packed is read once.
+    // A day that is being compressed is read once.
     const others = ['refused-2026-03-05.ndjson', 'views.ndjson', `${names[4]!}.gz`];
     for (const name of [...names, ...others]) {
       writeFileSync(join(dir, name), '');

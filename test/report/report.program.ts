@@ -59,12 +59,12 @@ it("report counts lines that aren't UTF-8 as invalid and ignores the line that i
   expect([report.views, report.invalidLines]).toStrictEqual([1, 1]);
 });
 
-it('report reads both files of a day that was packed too early, but only one of two copies of a day', async () => {
+it('report reads both files of a day that was compressed too early, but only one of two copies of a day', async () => {
   const [one, two, three] = storedLines(DAY, 3);
-  const packed = { [`${NAME}.gz`]: gzipSync(text([one!, two!])) };
-  expect((await json({ ...packed, [NAME]: text([three!]) })).views).toBe(3);
+  const compressed = { [`${NAME}.gz`]: gzipSync(text([one!, two!])) };
+  expect((await json({ ...compressed, [NAME]: text([three!]) })).views).toBe(3);
   const counted = async (lines: string[]): Promise<string> => {
-    const data = dataWith({ ...packed, [NAME]: text(lines) });
+    const data = dataWith({ ...compressed, [NAME]: text(lines) });
     const { stdout, stderr } = await run(['report', '--json'], { data });
     return `${(JSON.parse(stdout) as Report).views} ${stderr}`;
   };
@@ -92,11 +92,11 @@ it.each(['foo', 'GMT+3', 'CET-1CEST,M3.5.0,M10.5.0/3', '<+03>-3', 'Etc/Unknown']
   },
 );
 
-it('report counts the readable part of a damaged packed file and warns about the file', async () => {
-  const packed = gzipSync(text(storedLines(DAY, 2000)));
+it('report counts the readable part of a damaged compressed file and warns about the file', async () => {
+  const compressed = gzipSync(text(storedLines(DAY, 2000)));
   const data = dataWith({
-    [`${NAME}.gz`]: packed.subarray(0, packed.length - 4000),
-    'views-2026-03-02.ndjson.gz': 'never packed',
+    [`${NAME}.gz`]: compressed.subarray(0, compressed.length - 4000),
+    'views-2026-03-02.ndjson.gz': 'never compressed',
     'views-2026-03-03.ndjson': text(storedLines('2026-03-03', 5)),
   });
   const { code, stdout, stderr } = await run(['report', '--json'], { data });
@@ -105,10 +105,13 @@ it('report counts the readable part of a damaged packed file and warns about the
   expect(report.days.at(-1)).toMatchObject({ day: '2026-03-03', views: 5 });
   expect(report.views).toBeLessThan(2000);
   expect(
-    stderr.match(/^warning: Can't unpack ".*\/views-2026-03-0[12]\.ndjson\.gz": /gm),
+    stderr.match(/^warning: Can't decompress ".*\/views-2026-03-0[12]\.ndjson\.gz": /gm),
   ).toHaveLength(2);
   const { stdout: said } = await run(['report'], { data });
-  const [, command] = /\n2 damaged packed files: .* To find the cause: (.*)\n/.exec(said) ?? [];
+  const [, command] =
+    /\n2 compressed files are damaged, so some views are missing\. To find the cause: (.*)\n/.exec(
+      said,
+    ) ?? [];
   expect(command).toMatch(new RegExp(` verify ${data}$`));
   const pasted = spawnSync('bash', ['-c', command!], { cwd: '/', encoding: 'utf8', env: {} });
   expect([pasted.status, pasted.stdout]).toStrictEqual([

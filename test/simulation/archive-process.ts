@@ -116,9 +116,9 @@ export class ArchiveProcess extends SimulatedProcess {
     if (this.syscalls.isDead) return;
     this.outcome = String(error);
     ledger.note(`fatal: ${this.outcome}`);
-    const isPacked = this.#restore !== undefined && this.outcome.includes('.gz" is packed');
+    const isCompressed = this.#restore !== undefined && this.outcome.includes('.gz" is compressed');
     const isOfDisk = error instanceof Fatal && error.exitCode === 74 && this.syscalls.errors > 0;
-    const isMeant = isPacked || isOfDisk;
+    const isMeant = isCompressed || isOfDisk;
     ledger.check(isMeant, `it ended for no reason: ${this.outcome}`);
   }
 

@@ -46,8 +46,8 @@ export class Operator {
     this.note(`${name} is a ${kind}`);
   }
 
-  /** Packs a past day. Half of the time the file stays, as with `gzip -k`. */
-  pack(): void {
+  /** Compresses a past day. Half of the time the file stays, as with `gzip -k`. */
+  compress(): void {
     const { disk, random, time } = this.#world;
     const today = dayOf(time.wallMs());
     const isPast = (name: string): boolean => name.endsWith('.ndjson') && !name.includes(today);
@@ -55,7 +55,7 @@ export class Operator {
     if (name === undefined || disk.find(`${DATA}/${name}`)!.kind !== 'file') return;
     if (disk.find(`${DATA}/${name}.gz`) === undefined) this.#putFile(`${name}.gz`);
     if (random.chance(0.5)) this.take(name, 'removed');
-    this.note(`${name} is packed`);
+    this.note(`${name} is compressed`);
   }
 
   /** Replays the refused views of a day. */

@@ -159,7 +159,7 @@ export class Removals {
     return [...days].sort();
   }
 
-  /** Returns the daily files, oldest first, without packed ones. */
+  /** Returns the daily files, oldest first, without compressed ones. */
   filesOf(kind: FilePart): Inode[] {
     const { disk } = this.#world;
     return this.daysOf(kind)

@@ -90,7 +90,7 @@ it("a receipt leaves out lines that aren't views, such as fragments, and warns a
   );
 });
 
-it('a receipt adds up files but refuses a directory that has a day both packed and unpacked', async () => {
+it('a receipt adds up files but refuses a directory that has a day both compressed and uncompressed', async () => {
   const dir = tempDir();
   const lines = randomLines(5, 2);
   const files = lines.map((_, i) => join(dir, `views-2026-03-0${i + 1}.ndjson`));
@@ -102,6 +102,6 @@ it('a receipt adds up files but refuses a directory that has a day both packed a
   writeFileSync(`${files[0]}.gz`, '');
   expect(await runCommand(verify, ['--receipt', dir])).toMatchObject({
     code: 65,
-    err: expect.stringContaining('exists packed too; name files'),
+    err: expect.stringContaining('also exists as a .gz file; name the files to read, so'),
   });
 });

@@ -21,7 +21,7 @@ describe('verify', () => {
     expect(code).toBe(0);
   });
 
-  it('checks every view file in a directory, packed or not, and no other file', async () => {
+  it('checks every view file in a directory, compressed or not, and no other file', async () => {
     const data = dataDirectory();
     expect((await run(['verify', data])).code).toBe(65);
     const next = 'views-2026-03-02.ndjson';
@@ -43,7 +43,7 @@ describe('verify', () => {
 });
 
 describe.each([NODE, DENO, BUN].filter(isPresent))('verify on %s', (runtime) => {
-  it('reads stdin and packed files of several parts, even if lines span blocks', async () => {
+  it('reads stdin and compressed files of several parts, even if lines span blocks', async () => {
     const data = dataDirectory();
     const many = storedLines(DAY, 3000);
     const parts = [many.slice(0, 1000), many.slice(1000)].map((part) => gzipSync(text(part)));

@@ -79,11 +79,11 @@ it('verify finds an id that occurs again 100,000 lines later', async () => {
   expect(said).toContain('1 duplicate id: 100002');
 });
 
-it("verify says that it can't unpack a packed file that was cut off", async () => {
+it("verify says that it can't decompress a file that was cut off", async () => {
   const torn = gzipSync(text(LINES)).subarray(0, 300);
   const { isValid, said } = await verify(torn, `views-${DAY}.ndjson.gz`);
   expect([isValid, said[0]]).toStrictEqual([
     false,
-    expect.stringMatching(/^Can't unpack "FILE": /),
+    expect.stringMatching(/^Can't decompress "FILE": /),
   ]);
 });
