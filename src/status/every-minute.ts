@@ -50,7 +50,9 @@ export function everyMinute(options: Minutely): () => Promise<void> {
           log.info('viewlog can create files in its data directory again');
         warned = warning;
       } catch (error) {
-        log.error(`Can't check for refused views: ${errorText(error)}; trying again in a minute`);
+        log.error(
+          `Can't check for refused views: ${errorText(error)}; viewlog will try again in a minute`,
+        );
       }
     }
   };
@@ -115,9 +117,12 @@ export class RefusalLog {
     if (isEnded && nowMs - last.endedMs >= HOUR_MS) {
       const ended = [...last.causes].filter((cause) => !left.has(cause));
       const again = new Set(fixed.map(labelOf));
-      const how = ended.every((cause) => again.has(cause)) ? 'accepted again' : 'no longer refused';
+      const isAgain = ended.every((cause) => again.has(cause));
+      const views = `views are ${isAgain ? 'accepted again' : 'no longer refused'}`;
+      const how = kind === 'requests' ? 'requests no longer fail' : views;
+      const was = ended.length === 1 ? 'cause was' : 'causes were';
       last = { ...last, endedMs: nowMs, causes: left };
-      this.#log.info(`${who}: views are ${how}; the cause was: ${ended.join(', ')}`);
+      this.#log.info(`${who}: ${how}; the ${was}: ${ended.join(', ')}`);
     }
     if (last !== NEVER) this.#logged.set(id, last);
   }

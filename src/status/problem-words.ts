@@ -250,16 +250,20 @@ export function problemNotice(row: ProjectRow, of: Installation, nowMs: number):
   const begun = state === 'silent' ? 'The last view arrived' : refusals;
   const time = at(sinceOf(row));
   const what = isGreen
-    ? `the problem${fixed.length === 1 ? `${which} has` : `s${which} have`} been fixed since ${time}`
+    ? `the problem${fixed.length === 1 ? `${which} was fixed on` : `s${which} were fixed by`} ${time}`
     : `${problemWords(row)}. ${begun} on ${time}`;
   const since = `${named(name)}${still}: ${what}.`;
-  const title = isGreen && open.length > 0 ? `${since} ${stillRefused(row)}` : since;
+  const title = isGreen && open.length > 0 ? `${since} ${otherRefusals(row)}` : since;
   const steps = causeSteps(row, shown, of, nowMs);
   return { colour, title, steps: state === 'silent' ? [CHECK_PAGES] : steps };
 }
 
-const stillRefused = (row: ProjectRow): string =>
-  `Still refused${reasonsWords(row.reasons.filter(isOpen))}: ${formatCount(row.refused)} in the last hour.`;
+function otherRefusals({ kind, refused, reasons }: ProjectRow): string {
+  const open = reasons.filter(isOpen);
+  const failed = kind === 'requests' ? 'failed' : `${were(refused)} refused`;
+  const causes = open.length === 1 ? 'another cause' : 'other causes';
+  return `${plural(refused, nounOf(kind))} in the last hour ${failed} for ${causes}${reasonsWords(open)}.`;
+}
 
 /** Returns since when views are missing or refused or since when they are accepted again. */
 function sinceOf({ colour, state, reasons, figures }: ProjectRow): number {

@@ -154,7 +154,7 @@ export function summaryWords(model: StatusModel): string {
   const none = hasEarlierViews ? [] : ['No view yet.'];
   return [
     ...(lastMs === undefined ? none : [`Last view ${formatDuration(nowMs - lastMs)} ago.`]),
-    ...(sinceMs === startMs ? [] : [`Restarted ${at(startMs)}.`]),
+    ...(sinceMs === startMs ? [] : [`Restarted on ${at(startMs)}.`]),
     `Counted since ${at(sinceMs)}${alone}${hasEarlierViews ? '; earlier views are in the files' : ''}.`,
     ...(unlistedInAll === 0 ? [] : [ids]),
   ].join(' ');

@@ -157,7 +157,7 @@ async function accepted(place: Place, fields: object = {}, origin?: string): Pro
 }
 
 const isFixed = (place: Place): Promise<string> =>
-  place.pageThatSays(/: the problems? .*been fixed since/);
+  place.pageThatSays(/: the problems? .*(?:was fixed on|were fixed by)/);
 
 /** Sends the refused views again with the page's command and expects the page to say so. */
 async function replayed(place: Place): Promise<void> {

@@ -95,7 +95,7 @@ it('every minute, even after an error, a collector saves counts and logs refusal
   await end();
   expect(saves).toBe(4);
   expect(log.lines).toStrictEqual([
-    "error: Can't check for refused views: a secret place; trying again in a minute",
+    "error: Can't check for refused views: a secret place; viewlog will try again in a minute",
     'warn: Project 1: both views in the last hour were refused (invalid view). Correct the page.',
     expect.stringMatching(
       /^warn: The data directory belongs to .*, which can't create files there\. .*: sudo chown -R 4711:4712 \//,
@@ -380,6 +380,25 @@ it('a collector logs the fix for the origin with the most refusals', () => {
   scene.refuse(1, { code: 'origin-not-allowed', project: '1' });
   for (const one of scene.judged()) refusalLog.update(one, scene.state());
   expect(log.lines).toStrictEqual([expect.stringMatching(/ --origin https:\/\/b\.example$/)]);
+});
+
+it('a collector logs that requests no longer fail, with all causes', () => {
+  const log = memoryLog();
+  const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
+  const scene = new Scene([{ id: '1' }]);
+  const look = (): readonly string[] => {
+    const state = scene.state();
+    for (const one of judgements(state)) refusalLog.update(one, state);
+    return log.lines.splice(0);
+  };
+  scene.refuse(4, { code: 'malformed-json' });
+  scene.refuse(3, { code: 'unsupported-media-type' });
+  expect(look()).toHaveLength(1);
+  scene.nowMs += HOUR_MS;
+  scene.accept(1);
+  expect(look()).toStrictEqual([
+    'info: Requests without a project: requests no longer fail; the causes were: malformed JSON, unsupported media type',
+  ]);
 });
 
 describe('the log of refusals that end within a minute', () => {

@@ -277,7 +277,8 @@ const isGreen = (model: StatusModel, problem?: StatusModel['problems'][number]):
   problem !== undefined &&
   noticesOf(model).some(
     ({ title }) =>
-      title.startsWith(`${problem.name}: the problem`) && title.includes(' been fixed since '),
+      title.startsWith(`${problem.name}: the problem`) &&
+      / (?:was fixed on|were fixed by) /.test(title),
   );
 
 /**

@@ -54,7 +54,7 @@ it('the status page shows since when the collector has counted, if it has run fo
   expect(scene.whole()).toMatch(/^Free disk: 8\.0 GiB \(estimate after one full day\)$/m);
   scene.around = { files: { bytesPerDay: 2 ** 30 } };
   expect(scene.whole()).toMatch(
-    /\nLast view 1 s ago\. Restarted 2026-11-19 14:00 UTC\. Counted since 2026-11-18 14:00 UTC\.\n[^]*\nFree disk: 8\.0 GiB \(lasts 7 days\)\n[^]*\nWriting views-2026-11-22\.ndjson, 1\.2 KiB\. viewlog 0\.1\.0\.\n$/,
+    /\nLast view 1 s ago\. Restarted on 2026-11-19 14:00 UTC\. Counted since 2026-11-18 14:00 UTC\.\n[^]*\nFree disk: 8\.0 GiB \(lasts 7 days\)\n[^]*\nWriting views-2026-11-22\.ndjson, 1\.2 KiB\. viewlog 0\.1\.0\.\n$/,
   );
 });
 
@@ -81,7 +81,7 @@ Aurora: all 69 views in the last hour were refused. The refusals began on ${at('
     scene.nowMs += 5 * MINUTE_MS;
     scene.accept(2, '1', MINUTE_MS);
     expect(scene.text()).toBe(`Views are arriving from 2 of 2 projects; earlier problems are fixed
-Aurora: the problem has been fixed since ${at('14:06')}.
+Aurora: the problem was fixed on ${at('14:06')}.
   69 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: origin not allowed.
   Views have been accepted again since ${at('14:06')}.
   69 refused views are stored. To send them again:
@@ -497,7 +497,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   expect(scene.whole()).toContain(now);
   scene.accept(1, '77');
   expect(scene.text()).toMatch(
-    /^Views are arriving from 2 of 3 projects; earlier problems are fixed\nNew: the problem has been fixed/,
+    /^Views are arriving from 2 of 3 projects; earlier problems are fixed\nNew: the problem was fixed/,
   );
   expect(scene.whole()).toContain(now);
   expect(scene.whole()).toMatch(/ 9 {3}arriving {10}77 {2}New\n/);
@@ -750,7 +750,7 @@ it('the status page says what happened to views of a fixed cause while another o
   scene.list({ ...AURORA, origins: [MOVED], maxViewsPerMinute: 10 }, { id: '2' });
   scene.accept(1);
   expect(scene.text()).toBe(`Views are arriving from 2 of 2 projects; earlier problems are fixed
-Aurora: the problem (origin not allowed) has been fixed since ${at('14:00')}. Still refused (rate limited): 1 in the last hour.
+Aurora: the problem (origin not allowed) was fixed on ${at('14:00')}. 1 view in the last hour was refused for another cause (rate limited).
   1 view was refused in the last 24 hours, most recently on ${at('14:00')} without an Origin header: rate limited.
   The project's limit is 10 views per minute. After a full minute, the status page suggests a limit.
   1 refused view wasn't stored: viewlog stores no views over a project's limit.
@@ -763,7 +763,7 @@ Aurora: the problem (origin not allowed) has been fixed since ${at('14:00')}. St
   scene.accept(41, '1', 5_000);
   scene.refuse(1, { code: 'malformed-json' });
   expect(scene.text()).toMatch(
-    /\nRequests without a project: the problem \(.*type\) has been fixed since .*\. [^]* 4 refused requests weren't stored: /,
+    /\nRequests without a project: the problem \(.*type\) was fixed on .*\. 1 request in the last hour failed for another cause \(malformed JSON\)\.[^]* 4 refused requests weren't stored: /,
   );
 });
 

@@ -168,7 +168,7 @@ export class LocalViewStore implements ViewStore {
   #beginDay(day: string): void {
     if (day < this.#day) {
       this.#options.log.warn(
-        `The clock went back from ${this.#day} to ${day}; writing to the file of ${day} again`,
+        `The clock was set back from ${this.#day} to ${day}; writing to the file of ${day} again`,
       );
     }
     this.#day = day;

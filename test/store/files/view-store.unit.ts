@@ -245,7 +245,7 @@ test('a store logs that the clock was set back across midnight and follows the c
   await store.append(view(2));
   expect(lines('2026-02-28')).toHaveLength(1);
   expect(log.lines).toEqual([
-    'warn: The clock went back from 2026-03-01 to 2026-02-28; writing to the file of 2026-02-28 again',
+    'warn: The clock was set back from 2026-03-01 to 2026-02-28; writing to the file of 2026-02-28 again',
   ]);
   await store.close(20_000);
 });
