@@ -125,8 +125,9 @@ export const checkStream = reached(({ name, stream, unusable, refused, needs, de
       ),
     ];
   }
-  const what = `Stream ${name} has ${plural(messages, 'message')}, ${formatSize(bytes)}`;
-  if (lagging.length === 0) return [ok(`${what}, on ${plural(replicas, 'server')}, all current.`)];
+  const what = `Stream ${name} has ${plural(messages, 'message')} (${formatSize(bytes)})`;
+  const servers = plural(replicas, 'server');
+  if (lagging.length === 0) return [ok(`${what} on ${servers}. No server is down or behind.`)];
   const behind = `${what}. These servers are down or behind: ${lagging.join(', ')}.`;
   return [warning(behind, 'Start the servers that are down.')];
 });

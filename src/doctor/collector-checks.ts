@@ -39,7 +39,8 @@ export function checkSettings(facts: Facts): readonly Verdict[] {
   const [own, asked] = [data, askedData].map((dir) => (dir ? `--data ${dir}` : '--store'));
   const others = own === asked ? different : [`${own} (not ${asked})`, ...different];
   if (others.length === 0) return [];
-  const what = `The collector runs with ${others.join(', ')}. The doctor uses the collector's settings.`;
+  const options = new Intl.ListFormat('en-GB').format(others);
+  const what = `The collector runs with ${options}. The doctor uses the collector's settings.`;
   return [warning(what, 'To examine another collector, pass its --data or --status.')];
 }
 

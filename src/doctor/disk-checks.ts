@@ -41,7 +41,7 @@ export function checkAccess(facts: Facts): readonly Verdict[] {
     source === 'options' ? `${owner.name} owns the files` : `viewlog runs as ${owner.name}`;
   const why =
     holder === 'unknown' && source !== 'running'
-      ? `which isn't allowed to check whether "${of.data}" is locked, so it can't tell whether viewlog is running`
+      ? `which isn't allowed to check whether "${of.data}" is locked. So the doctor can't tell whether viewlog is running`
       : `but ${whose}. The doctor may miss faults in "${of.data}"`;
   const what = `The doctor runs as ${who}, ${why}.`;
   const { words, command } = commands.runAs(owner, of, commands.doctor({ ...of, owners: {} }));
@@ -114,7 +114,7 @@ export const checkUser = inside((seen, { of, source }) => {
     return [error(what, `Let ${name} write there:`, commands.openDirectory(of))];
   }
   const what = `${mode}, and its files belong to ${name}, which can't create files there.`;
-  const fix = `Give the directory to the account that should run viewlog: ${name}, or another.`;
+  const fix = `Give the directory to the account that should run viewlog, for example ${name}.`;
   return [error(what, fix)];
 });
 
@@ -291,7 +291,7 @@ export function checkClock({ nowMs, disk, of, isSynchronised }: Facts): readonly
   const sync = commands.asRoot('timedatectl set-ntp true', of.hasSudo);
   return [
     warning(
-      `${what} The clock is wrong, or was when viewlog wrote that file.`,
+      `${what} The clock is wrong now, or it was wrong when viewlog wrote that file.`,
       'Synchronise the clock:',
       sync,
     ),

@@ -497,7 +497,7 @@ const FINDINGS: Findings = {
     inside({ isBlocked: true }),
   ],
   "its user can't see whether viewlog runs": [
-    'warning access: The doctor runs as #4713, which isn\'t allowed to check whether "/data" is locked, so it can\'t tell whether viewlog is running. Run the doctor as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data',
+    'warning access: The doctor runs as #4713, which isn\'t allowed to check whether "/data" is locked. So the doctor can\'t tell whether viewlog is running. Run the doctor as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /srv/viewlog doctor --data /data',
     DENIED,
   ],
   "its user isn't the user of the running viewlog": [
@@ -579,7 +579,7 @@ const FINDINGS: Findings = {
     inside({ writing: [51, 51, 200] }),
   ],
   'a view file has a later day than the clock': [
-    'warning clock: The time is 2026-11-20T00:00:00Z, but "/data/views-2026-11-21.ndjson" is the file of a later day. The clock is wrong, or was when viewlog wrote that file. Synchronise the clock: sudo timedatectl set-ntp true',
+    'warning clock: The time is 2026-11-20T00:00:00Z, but "/data/views-2026-11-21.ndjson" is the file of a later day. The clock is wrong now, or it was wrong when viewlog wrote that file. Synchronise the clock: sudo timedatectl set-ntp true',
     { nowMs: Date.UTC(2026, 10, 20) },
   ],
   'the data directory is in memory': [
@@ -618,7 +618,7 @@ const FINDINGS: Findings = {
     },
   ],
   'the data directory belongs to root and its files to a service': [
-    "error user: The data directory belongs to root, with mode 0750, and its files belong to #4711, which can't create files there. Give the directory to the account that should run viewlog: #4711, or another.",
+    "error user: The data directory belongs to root, with mode 0750, and its files belong to #4711, which can't create files there. Give the directory to the account that should run viewlog, for example #4711.",
     inside({ directory: { ...ROOTS, mode: 0o40750 } }),
   ],
   'root took the data directory of the running viewlog': [
@@ -665,7 +665,7 @@ const FINDINGS: Findings = {
     { runtime: { name: 'Node', version: '20.18.3', platform: 'linux' } },
   ],
   "the collector's settings differ from the options": [
-    "warning settings: The collector runs with --data /data (not --data /other), --min-free 1MiB (not 2MiB). The doctor uses the collector's settings. To examine another collector, pass its --data or --status.",
+    "warning settings: The collector runs with --data /data (not --data /other) and --min-free 1MiB (not 2MiB). The doctor uses the collector's settings. To examine another collector, pass its --data or --status.",
     { askedData: '/other', different: ['--min-free 1MiB (not 2MiB)'] },
   ],
   'the collector writes to a stream and the options name a directory': [
@@ -781,7 +781,7 @@ const CLUSTER_FINDINGS: Findings = {
     stream({ num_replicas: 1 }),
   ],
   'a server of the stream is down': [
-    'warning stream: Stream VIEWS has 7 messages, 2 KiB. These servers are down or behind: n1. Start the servers that are down.',
+    'warning stream: Stream VIEWS has 7 messages (2 KiB). These servers are down or behind: n1. Start the servers that are down.',
     stream({}, { cluster: { ...STREAM.cluster, replicas: followers({ offline: true }) } }),
   ],
   "this machine's clock differs from the NATS server's": [

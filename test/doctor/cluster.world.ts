@@ -40,7 +40,9 @@ describe.skipIf(!canRunNats())('the doctor with a stream', () => {
     expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
     const { line, out } = await doctor(undefined, ['--store', nats.url, ...of(viewlog)]);
     expect(line('cluster'), out).toContain(`NATS server 127.0.0.1:${nats.nodes[0]!.port}, version`);
-    expect(line('stream'), out).toMatch(/^ok stream: Stream MINE has 1 message, /);
+    expect(line('stream'), out).toMatch(
+      /^ok stream: Stream MINE has 1 message \(\d+ bytes\) on 1 server\. /,
+    );
   });
 
   it('reports everything that a start would refuse or warn about', async () => {

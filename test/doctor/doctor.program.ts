@@ -76,9 +76,9 @@ describe('the doctor beside a running collector', () => {
       `The collector runs with --data ${data} (not --data `,
     );
     const byData = await doctor(data, ['--port=0']);
-    expect(byData.line('settings')).toContain('--host 127.0.0.1 (not 127.86.73.69), --');
+    expect(byData.line('settings')).toContain('--host 127.0.0.1 (not 127.86.73.69) and --');
     const other = await doctor(data, ['--port=0', '--max-view=32KiB', '--min-free=1024KiB']);
-    expect(other.line('settings')).toContain('--max-view 20KiB (not 32KiB), --status');
+    expect(other.line('settings')).toContain('--max-view 20KiB (not 32KiB) and --status');
     expect(byData.line('collector')).toContain(`: process ${child.pid}, running since 20`);
     for (const { code, line } of [byStatus, byData]) {
       expect(code).toBe(0);
