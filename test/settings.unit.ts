@@ -80,7 +80,7 @@ describe('settings', () => {
     expect(fileOf(['--status-token-file=/t'], env)).toBe('/t');
   });
 
-  it('have a variable each, except for the project to which the doctor sends a real view', () => {
+  it('each have a variable, except the project to which the doctor sends a real view', () => {
     for (const name of ALL.filter((one) => one !== 'probe-project')) {
       const asked: string[] = [];
       readSettings([], [name], (variable) => void asked.push(variable));
@@ -183,7 +183,7 @@ describe('settings', () => {
     expect(usageError([arg])).toBe(message);
   });
 
-  it('have an example each, which is valid', () => {
+  it('each have a valid example', () => {
     for (const name of ALL) {
       const { read: parse, example } = OPTIONS[name].parser;
       expect([name, parse(example)]).not.toStrictEqual([name, undefined]);

@@ -31,7 +31,7 @@ function fakeClock(at: string): NodeJS.ProcessEnv {
   return {
     LD_PRELOAD: library,
     FAKETIME: `@${at}`,
-    // Time-outs use the real clock.
+    // Timeouts use the real clock.
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
     TZ: 'UTC',
   };

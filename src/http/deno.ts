@@ -76,7 +76,7 @@ function respond(answer: Answer, exchange: FetchExchange): Response {
 }
 
 /**
- * Closes the connection after a while, on newer versions. Only for a body that was not read: asking
+ * Closes the connection after a while, on newer versions. Only for a body that wasn't read: asking
  * a request for its `body` makes a stream, which would cost each view 5% of its CPU.
  */
 function cancelLater({ request: { body } }: FetchExchange): void {

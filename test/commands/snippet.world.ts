@@ -322,7 +322,7 @@ const PEOPLE: Person[] = [
     stored: [HOME, '/a | App /a | SITE/ | '],
   },
   {
-    did: 'panned a map for long on a route that replaces its address all the time',
+    did: 'panned a map for a long time on a route that constantly replaces its address',
     steps: async (v) => {
       await v.open('/');
       await v.run(`void (history.pushState(null, '', '/map'), document.title = 'Map',
@@ -516,7 +516,7 @@ const PEOPLE: Person[] = [
     stored: ['/#/start | Start |  |  | pid start', '/#/about | Page / | SITE/ |  | pid about'],
   },
   {
-    did: 'used a site that sends by hand a view that JSON cannot express, then a view with two faults',
+    did: "used a site that sends two views by hand: one that JSON can't express, then one with two faults",
     steps: async (v) => {
       await v.open('/');
       await v.run(`{

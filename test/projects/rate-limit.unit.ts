@@ -35,7 +35,7 @@ test("a bucket refunds only the token of a view that wasn't stored", () => {
   expect([bucket.take(1, 0), bucket.take(1, 0)]).toEqual([0, 60]);
 });
 
-test('a bucket has a token after the wait that it returned, which is at least a second', () => {
+test('a bucket returns a wait of at least a second, after which it has a token', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 10_000 }), fc.nat(1e12), (limit, nowMs) => {
       const take = takeWithin(limit);

@@ -282,7 +282,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     );
   });
 
-  it("viewlog's own data directory is closed", () => {
+  it("viewlog owns its data directory but can't write there", () => {
     const closed = { ...closedDirectory, owner: NAMELESS.name, isGivenAway: false };
     const installation = { owners: { data: NAMELESS } };
     const scene = sceneOf({ files: { closedDirectory: closed }, installation });

@@ -7,7 +7,7 @@ const [line, next] = storedLines('2026-03-01', 2, {
   cf: [1.5e3, null, [true, { a: ['b'] }], 'c'],
 }) as [string, string];
 
-it('any start of a line, with or without NULs, is a fragment, but the whole line is not', () => {
+it("any start of a line is a fragment, with or without NULs, but a whole line isn't", () => {
   for (let length = 1; length < line.length; length++) {
     expect([length, isFragment(line.slice(0, length))]).toStrictEqual([length, true]);
     expect(isFragment(`${line.slice(0, length)}\0\0\0`)).toBe(true);
