@@ -17,7 +17,7 @@ import {
   WRITE,
 } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
-import { type Installation, otherProjects } from '../installation/installation.ts';
+import { type Installation, otherProjects, UNIT } from '../installation/installation.ts';
 import { type Space, spaceOf } from '../status/look-around.ts';
 import { directoryNotice, spaceStep } from '../status/problem-words.ts';
 import { daysInWords } from '../status/words.ts';
@@ -81,17 +81,20 @@ export function checkDirectory({ disk, isOutsider, nowMs, of }: Facts): readonly
 type Found = Inside['files'][number];
 
 /** Reports the account that viewlog runs as, or that it isn't clear. */
-export const checkUser = inside((seen, { of, source }) => {
+export const checkUser = inside((seen, { of, source, unitUser }) => {
   const { directory, files, account, closedDirectory: closed } = seen;
   if (closed !== undefined) {
-    const runs = source === 'running' ? 'runs' : 'last ran';
+    const stopped = unitUser === undefined ? 'viewlog last ran' : `${UNIT} runs viewlog`;
+    const runs = source === 'running' ? undefined : stopped;
     return [ofNotice('error', directoryNotice(closed, of, runs))];
   }
   const whose = `The data directory belongs to ${userName(directory.uid)}`;
   if (account?.uid === 0 && source === 'options') {
     const fix =
-      "If viewlog should run as a service's account, first give that account the directory and everything in it.";
-    return [warning(`${whose}, so viewlog would run as root.`, fix)];
+      'Usually, root created or copied the directory. ' +
+      "If viewlog should run as a service's account, first give that account the directory and everything in it. Replace USER with its name:";
+    const command = commands.giveBack(of, undefined);
+    return [warning(`${whose}, so viewlog would run as root.`, fix, command)];
   }
   if (account !== undefined) {
     const { uid, name } = account;
@@ -114,8 +117,8 @@ export const checkUser = inside((seen, { of, source }) => {
     return [error(what, `Let ${name} write there:`, commands.openDirectory(of))];
   }
   const what = `${mode}, and its files belong to ${name}, which can't create files there.`;
-  const fix = `Give the directory to the account that should run viewlog, for example ${name}.`;
-  return [error(what, fix)];
+  const fix = `If ${name} should run viewlog, give it the directory and everything in it:`;
+  return [error(what, fix, commands.giveBack(of, ownerIn(files[0]!)))];
 });
 
 /** Returns who owns files of one owner: `"/data/a" and 2 more files belong to root`. */

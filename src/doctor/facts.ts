@@ -7,7 +7,7 @@ import { lastStart } from '../disk/last-start.ts';
 import { askHolder, LOCK_NAME } from '../disk/lock.ts';
 import type { HolderReply } from '../disk/lock-socket.ts';
 import { type Address, ownAddress } from '../http/listener.ts';
-import { ownerIn, ownerOf, ownUid } from '../installation/accounts.ts';
+import { type Owner, ownerIn, ownerOf, ownUid } from '../installation/accounts.ts';
 import { killCommand } from '../installation/commands.ts';
 import {
   type Announced,
@@ -18,6 +18,8 @@ import {
   ownUnit,
   readAnnounced,
   realPath,
+  UNIT,
+  unitUser,
   withOwners,
 } from '../installation/installation.ts';
 import { exampleOrigin } from '../projects/origins.ts';
@@ -50,6 +52,8 @@ export interface Facts {
   readonly isOutsider: boolean;
   /** The examined installation: a running one's settings, else the last one's, else the options. */
   readonly of: Installation;
+  /** The account in its systemd unit; missing if a process or a start tells the account. */
+  readonly unitUser?: Owner | undefined;
   /** The source of its settings. */
   readonly source: 'running' | 'last start' | 'options';
   /** The command line's data directory, absolute; `undefined` if views go to a stream. */
@@ -125,7 +129,11 @@ export async function gatherFacts(options: DoctorSettings, self: Announced): Pro
   // Only the operator's own choices: another process could name any file, and a command for root
   // must not open that file to viewlog's account.
   const named = [self.projects, token?.text, creds?.text].filter((one) => one !== undefined);
-  const runner = other && (await runnerOf(other, found));
+  const paths = data === undefined ? [] : [data];
+  const started = other && (await runnerOf(other, found));
+  // Root may have started viewlog by hand.
+  const ofUnit = running || started?.uid ? undefined : unitUser(paths);
+  const runner = ofUnit ?? started;
   const disk = data === undefined ? undefined : await probeDisk(data, named, values, nowMs, runner);
   const owner = disk?.inside?.account ?? found.owners.data;
   const uid = ownUid();
@@ -136,17 +144,15 @@ export async function gatherFacts(options: DoctorSettings, self: Announced): Pro
   const isKnown = running === undefined ? holder === undefined : running.address !== undefined;
   const reply = isKnown ? await fetchAt(`${address}/view`, preflightFrom(NO_ORIGIN)) : undefined;
   const isFree = !running && !isOutsider && reply !== undefined && isNobodyThere(reply);
-  const paths = data === undefined ? [] : [data];
   // Before the first start, a unit must have the usual name and this data directory.
-  const unit = other
-    ? ownUnit(other.unit, [...paths, ownProgram().file])
-    : ownUnit('viewlog.service', paths);
+  const unit = other ? ownUnit(other.unit, [...paths, ownProgram().file]) : ownUnit(UNIT, paths);
   return {
     nowMs,
     isSynchronised: orElse(() => existsSync('/run/systemd/timesync/synchronized'), false),
     runtime: runtimeHere(),
     ownUid: uid,
     isOutsider,
+    unitUser: ofUnit,
     of: { ...found, unit, address, owners: { ...found.owners, data: owner } },
     source: running ? 'running' : last ? 'last start' : 'options',
     askedData: dir,

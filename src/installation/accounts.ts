@@ -73,6 +73,13 @@ export const userName = (uid: number): string => (uid === 0 ? 'root' : nameIn('/
 /** Returns the group's name or `#4712`. */
 export const groupName = (gid: number): string => nameIn('/etc/group', gid);
 
+/** Returns the account with this name or id; `undefined` if this machine has none. */
+export function accountNamed(text: string): Owner | undefined {
+  const users = entriesOf('/etc/passwd');
+  const [, , uid, gid] = users.find(([name, , id]) => name === text || id === text) ?? [];
+  return uid === undefined ? undefined : ownerIn({ uid: Number(uid), gid: Number(gid) });
+}
+
 function nameIn(list: string, id: number): string {
   const [name = ''] = entriesOf(list).find((entry) => entry[2] === String(id)) ?? [];
   return /^[\w.-]+$/.test(name) ? name : `#${id}`;

@@ -239,14 +239,15 @@ export function create({ data = '', owners, hasSudo }: Installation): string {
 /**
  * Returns a command that gives the data directory and everything in it to the account that runs
  * viewlog.
+ * @param account if it isn't known, the command has `USER` in its place.
  * @param gid the group, by default the account's own.
  */
 export function giveBack(
   { data = '', hasSudo }: Pick<Installation, 'data' | 'hasSudo'>,
-  account: Owner,
+  account: Owner | undefined,
   gid?: number,
 ): string {
-  const owner = ownerAndGroup(account, gid).join(':');
+  const owner = account === undefined ? 'USER:' : ownerAndGroup(account, gid).join(':');
   return asRoot(`chown -R ${owner} ${shellQuoted(data)}`, hasSudo);
 }
 

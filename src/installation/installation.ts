@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { BUILD } from '../base/built.ts';
 import { readEnv } from '../base/env.ts';
 import { errnoOf, orElse } from '../base/exit.ts';
-import { editorOf, ownAccount, type Owner, ownerOf } from './accounts.ts';
+import { accountNamed, editorOf, ownAccount, type Owner, ownerOf } from './accounts.ts';
 
 /**
  * A viewlog on this machine. A service makes this value once; its lock and its status server answer
@@ -161,18 +161,30 @@ const UNIT_DIRS = ['/etc', '/run', '/usr/local/lib', '/usr/lib', '/lib'].map(
  * Returns the unit's name, which another process chose, if a unit file of that name starts this
  * viewlog: only root can write the file, and it contains one of these paths.
  */
-export function ownUnit(
+export const ownUnit = (
   name: string | undefined,
   paths: readonly string[],
   dirs = UNIT_DIRS,
-): string | undefined {
-  if (!/^[\w@.:-]+\.service$/.test(name ?? '')) return undefined;
+): string | undefined => (unitText(name, paths, dirs) === '' ? undefined : name);
+
+/** The unit's name unless the operator chose another. */
+export const UNIT = 'viewlog.service';
+
+/** Returns the account that the unit of the usual name runs viewlog as, if it is known. */
+export function unitUser(paths: readonly string[], dirs = UNIT_DIRS): Owner | undefined {
+  const [, name] = /^\s*User\s*=\s*(\S+)\s*$/m.exec(unitText(UNIT, paths, dirs)) ?? [];
+  return name === undefined ? undefined : accountNamed(name);
+}
+
+/** Returns the contents of the unit file; empty unless it starts this viewlog. */
+function unitText(name: string | undefined, paths: readonly string[], dirs: readonly string[]) {
+  if (!/^[\w@.:-]+\.service$/.test(name ?? '')) return '';
   const file = dirs.map((dir) => `${dir}/${name}`).find((path) => isFile(path)) ?? '';
   const text = orElse(() => {
     const { uid, mode } = fs.statSync(file);
     return uid > 0 || (mode & 0o022) > 0 ? '' : fs.readFileSync(file, 'utf8');
   }, '');
-  return text.split(/[\s="']+/).some((word) => paths.includes(word)) ? name : undefined;
+  return text.split(/[\s="']+/).some((word) => paths.includes(word)) ? text : '';
 }
 
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';

@@ -128,14 +128,19 @@ function lineStep(before: string, after: string): Step {
   return { text: 'The line:', quote: parts.map((part) => printable(part)) };
 }
 
+/** @param stopped if viewlog isn't running, the words before the account: `viewlog last ran`. */
 export function directoryNotice(
   { account, owner, mode, isGivenAway }: NonNullable<ClosedDirectory>,
   of: Installation,
-  runs = 'runs',
+  stopped?: string,
 ): Notice {
+  const effect =
+    stopped === undefined
+      ? ". viewlog can't begin the next day's file or start again."
+      : ", so viewlog can't start.";
   const title =
-    `The data directory belongs to ${owner}, with mode ${modeText(mode)}. viewlog ${runs} as ${account.name}, ` +
-    "which can't create files there. viewlog can't begin the next day's file or start again.";
+    `The data directory belongs to ${owner}, with mode ${modeText(mode)}. ` +
+    `${stopped ?? 'viewlog runs'} as ${account.name}, which can't create files there${effect}`;
   if (owner === account.name) {
     const step = { text: 'Let this account write there:', command: commands.openDirectory(of) };
     return { colour: 'amber', title, steps: [step] };

@@ -618,7 +618,7 @@ const FINDINGS: Findings = {
     },
   ],
   'the data directory belongs to root and its files to a service': [
-    "error user: The data directory belongs to root, with mode 0750, and its files belong to #4711, which can't create files there. Give the directory to the account that should run viewlog, for example #4711.",
+    "error user: The data directory belongs to root, with mode 0750, and its files belong to #4711, which can't create files there. If #4711 should run viewlog, give it the directory and everything in it: sudo chown -R 4711:4712 /data",
     inside({ directory: { ...ROOTS, mode: 0o40750 } }),
   ],
   'root took the data directory of the running viewlog': [
@@ -626,11 +626,15 @@ const FINDINGS: Findings = {
     givenAway('running'),
   ],
   'root took the data directory after the last run': [
-    'error user: The data directory belongs to root, with mode 0750. viewlog last ran as #4711, which',
+    "error user: The data directory belongs to root, with mode 0750. viewlog last ran as #4711, which can't create files there, so viewlog can't start.",
     givenAway('last start'),
   ],
+  "root owns the data directory of a unit with a service's account": [
+    "error user: The data directory belongs to root, with mode 0750. viewlog.service runs viewlog as #4711, which can't create files there, so viewlog can't start. Make this account the owner of the directory, with write permission: sudo chown -R 4711:4712 /data",
+    { ...givenAway('options'), unitUser: { ...SERVICE, name: '#4711' } },
+  ],
   'root owns the data directory and viewlog has never started': [
-    "warning user: The data directory belongs to root, so viewlog would run as root. If viewlog should run as a service's account, first give that account the directory and everything in it.",
+    "warning user: The data directory belongs to root, so viewlog would run as root. Usually, root created or copied the directory. If viewlog should run as a service's account, first give that account the directory and everything in it. Replace USER with its name: sudo chown -R USER: /data",
     {
       ...inside({ directory: { ...ROOTS, mode: 0o40750 }, files: [ROOTS] }),
       source: 'options',

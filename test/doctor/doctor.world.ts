@@ -53,17 +53,25 @@ describe.skipIf(!isRoot)('the doctor', () => {
 const UNIT = '/usr/local/lib/systemd/system/viewlog.service';
 
 it.runIf(isRoot && !fs.existsSync(UNIT))(
-  'before the first start, the doctor prints the command that starts the unit of the data directory',
+  'before the first start, the doctor prints the commands that start the unit of the data directory and give its user the directory',
   async () => {
     const created = fs.mkdirSync(dirname(UNIT), { recursive: true }) ?? UNIT;
     onTestFinished(() => fs.rmSync(created, { recursive: true }));
     const data = installation();
-    const start = async (dir: string): Promise<string> => {
-      fs.writeFileSync(UNIT, `[Service]\nExecStart=/usr/local/bin/viewlog serve --data ${dir}\n`);
-      return (await doctor(data)).line('collector');
+    const examined = async (dir: string, user = '') => {
+      const exec = `ExecStart=/usr/local/bin/viewlog serve --data ${dir}`;
+      fs.writeFileSync(UNIT, `[Service]\n${user}${exec}\n`);
+      return doctor(data);
     };
+    const start = async (dir: string) => (await examined(dir)).line('collector');
     expect(await start(data)).toMatch(/Start viewlog: (sudo )?systemctl restart viewlog\.service$/);
     expect(await start(`${data}-of-another`)).toContain(' serve --data ');
+    for (const path of [data, join(data, 'projects.json')]) fs.chownSync(path, 0, 0);
+    const [unset, set] = [await examined(data), await examined(data, 'User=daemon\n')];
+    expect(unset.line('user')).toMatch(/^warning user: .* chown -R USER: /);
+    expect(set.line('user')).toMatch(
+      /^error user: The data directory belongs to root, .* viewlog\.service runs viewlog as daemon, .* chown -R daemon:daemon /,
+    );
   },
 );
 

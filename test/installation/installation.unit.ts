@@ -1,6 +1,6 @@
 import { chownSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { ownUnit, readAnnounced } from '../../src/installation/installation.ts';
+import { ownUnit, readAnnounced, unitUser } from '../../src/installation/installation.ts';
 import { ARCHIVE_OPTIONS } from '../../src/run-archive.ts';
 import { chosenOptions, readArguments, SERVE_OPTIONS } from '../../src/settings.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -52,6 +52,26 @@ it.skipIf(process.getuid?.() !== 0)(
     // A unit in an earlier directory overrides the other unit.
     unit('/bin/true', first);
     expect(known()).toBeUndefined();
+  },
+);
+
+it.skipIf(process.getuid?.() !== 0)(
+  'unitUser finds the account in the unit that runs this viewlog, by its name or id',
+  () => {
+    const dir = tempDir();
+    const userIn = (lines: string, data = '/data') => {
+      writeFileSync(`${dir}/viewlog.service`, `[Service]\n${lines}\nExecStart=/v --data ${data}\n`);
+      return unitUser(['/data'], [dir])?.name;
+    };
+    const lines = ['User=daemon', ' User = 1 ', 'Group=daemon', 'User=nobody-here', '#User=daemon'];
+    expect(lines.map((line) => userIn(line))).toStrictEqual([
+      'daemon',
+      'daemon',
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(userIn('User=daemon', '/other')).toBeUndefined();
   },
 );
 
