@@ -45,8 +45,9 @@ export async function serve(
 ): Promise<ExitCode> {
   const { stopped, fail, throwFailure } = stopOrFailure();
   const token = await readToken(settings, self.chosen);
-  const { projects, reload, close: unfollow } = await followProjects(settings, log);
   const isListed = (id: string): boolean => projects.find(id) !== undefined;
+  const counts = new Counts(Date.now, isListed);
+  const { projects, reload, ...following } = await followProjects(settings, log, counts.isSending);
   const open = settings.store === undefined ? openFiles : openStreams;
   // Races with a stop, because a cluster that doesn't answer or a disk that hangs can delay this.
   const opening = open(settings, { self, asOwner, isListed, now: Date.now, log, onFatal: fail });
@@ -55,7 +56,6 @@ export async function serve(
   if (stores instanceof Fatal) throw stores;
   const { store, refused, lock } = stores;
   const budget = new MemoryBudget(settings['max-queue']);
-  const counts = new Counts(Date.now, isListed);
   const file = lock && new CountsFile({ dir: settings.data, counts, lock, log });
   await file?.restore();
   const viewBytesMax = settings['max-view'];
@@ -93,7 +93,7 @@ export async function serve(
   const fatal = await stopped;
   isStopping = true;
   if (fatal === undefined) log.info('viewlog stopping');
-  unfollow();
+  following.close();
   // Answers the requests in flight before it closes the stores: each request waits for its line.
   await listener.stop(fatal === undefined ? LIMITS.drainTimeoutMs : LIMITS.closeTimeoutMs);
   const closing = stores.close(within(LIMITS.closeTimeoutMs, endMinutes()));

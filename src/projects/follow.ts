@@ -30,11 +30,16 @@ interface FollowSettings {
  * Reads the projects file and follows its changes. While it is invalid, the last good list stays
  * active.
  * @param settings the path and the data directory, which is the collector's own without a `store`.
+ * @param isSending whether views with this id were accepted in the last day.
  * @returns the projects; `reload` reads the file now and logs what it finds even if nothing
  *   changed; `close` stops following the file. Neither rejects.
  * @throws {Fatal} exit 78 with every fault, if the file is missing or invalid.
  */
-export async function followProjects(settings: FollowSettings, log: Log) {
+export async function followProjects(
+  settings: FollowSettings,
+  log: Log,
+  isSending: (id: string) => boolean,
+) {
   const path = settings.projects;
   const data = settings.store === undefined ? settings.data : undefined;
   let reading = await readOwn(path, data);
@@ -49,8 +54,11 @@ export async function followProjects(settings: FollowSettings, log: Log) {
     const what = isSame ? 'unchanged' : apply(found, path, projects);
     const now = projects.all();
     const gone = before.filter(({ id }) => projects.find(id) === undefined);
-    if (projects.fault !== undefined) log.warn(projects.fault.message);
-    else log.info(`Projects file ${what}: ${summaryOf(now)}${goneText(gone)}`);
+    // Views of an inactive project were refused before.
+    const sending = gone.filter(({ id, active }) => active && isSending(id));
+    if (projects.fault !== undefined) return log.warn(projects.fault.message);
+    const level = sending.length > 0 ? 'warn' : 'info';
+    log[level](`Projects file ${what}: ${summaryOf(now)}${goneText(gone, sending)}`);
   };
   // One after another.
   const checkNext = (isAsked: boolean): Promise<void> =>
@@ -62,11 +70,17 @@ export async function followProjects(settings: FollowSettings, log: Log) {
 const GONE_MAX = 5;
 
 /** `; no longer listed: 1000001, 1000002` */
-function goneText(gone: readonly Project[]): string {
+function goneText(gone: readonly Project[], sending: readonly Project[]): string {
   if (gone.length === 0) return '';
-  const more = gone.length > GONE_MAX ? ` and ${formatCount(gone.length - GONE_MAX)} more` : '';
-  const ids = gone.slice(0, GONE_MAX).map(({ id }) => id);
-  return `; no longer listed: ${ids.join(', ')}${more}`;
+  const listed = `; no longer listed: ${idsText(gone)}`;
+  const accepted = 'were accepted in the last day, and are refused from now on';
+  return sending.length === 0 ? listed : `${listed}; views of ${idsText(sending)} ${accepted}`;
+}
+
+function idsText(projects: readonly Project[]): string {
+  const left = projects.length - GONE_MAX;
+  const ids = projects.slice(0, GONE_MAX).map(({ id }) => id);
+  return ids.join(', ') + (left > 0 ? ` and ${formatCount(left)} more` : '');
 }
 
 /** Reads the projects file as the account that runs viewlog, which must be able to. */

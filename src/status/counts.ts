@@ -110,6 +110,10 @@ export class Counts implements RequestCounts, SavedCounts {
     return those.reduce((sum, { refusedIn }) => sum + refusedIn.lastDay(nowMs), 0);
   }
 
+  /** Returns whether views of this project were accepted in the last 24 hours. */
+  readonly isSending = (project: string): boolean =>
+    (this.projects.get(project)?.acceptedIn.lastDay(this.#now()) ?? 0) > 0;
+
   activityOf(project: string): Activity {
     let activity = this.projects.get(project);
     if (activity === undefined) {

@@ -10,10 +10,16 @@ const listOf = (...ids: string[]): string =>
   JSON.stringify({ projects: ids.map((id) => ({ id })) });
 
 /** Follows a file with this text. */
-async function followed(text = listOf('1'), path = `${tempDir()}/projects.json`) {
+async function followed(
+  text = listOf('1'),
+  path = `${tempDir()}/projects.json`,
+  sending: readonly string[] = [],
+) {
   await writeFile(path, text);
   const log = memoryLog();
-  const { close, ...following } = await followProjects({ projects: path }, log);
+  const { close, ...following } = await followProjects({ projects: path }, log, (id) =>
+    sending.includes(id),
+  );
   onTestFinished(close);
   return { path, ...following, logged: log.lines, save: (saved: string) => writeFile(path, saved) };
 }
@@ -102,6 +108,33 @@ test('the log names the projects that are no longer listed', async () => {
     'info: Projects file reloaded: 2 projects, 2 active',
     'info: Projects file reloaded: 7 projects, 7 active; no longer listed: 2',
     'info: Projects file reloaded: 0 projects, 0 active; no longer listed: 1, 3, 4, 5, 6 and 2 more',
+  ]);
+});
+
+test('viewlog warns if projects are gone whose views were accepted in the last day', async () => {
+  const sending = ['2', '4', '5', '6', '7', '8', '9'];
+  const ids = ['1', '2', '3'];
+  const { save, reload, logged } = await followed(
+    listOf(...ids, ...sending.slice(1)),
+    undefined,
+    sending,
+  );
+  await save(listOf('1', ...sending));
+  await reload();
+  await save(listOf('1', ...sending.slice(1)));
+  await reload();
+  await save(listOf());
+  await reload();
+  await save('{"projects":[{"id":"2","active":false}]}');
+  await reload();
+  await save(listOf());
+  await reload();
+  expect(logged).toEqual([
+    'info: Projects file reloaded: 8 projects, 8 active; no longer listed: 3',
+    'warn: Projects file reloaded: 7 projects, 7 active; no longer listed: 2; views of 2 were accepted in the last day, and are refused from now on',
+    'warn: Projects file reloaded: 0 projects, 0 active; no longer listed: 1, 4, 5, 6, 7 and 2 more; views of 4, 5, 6, 7, 8 and 1 more were accepted in the last day, and are refused from now on',
+    'info: Projects file reloaded: 1 project, 0 active',
+    'info: Projects file reloaded: 0 projects, 0 active; no longer listed: 2',
   ]);
 });
 

@@ -6,6 +6,7 @@ import { loadProjects } from '../../src/projects/project-list.ts';
 import { BUNDLE } from '../support/runtimes.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { dataDirectory, run, startViewlog, until } from '../support/viewlog.ts';
+import { MINIMAL_VIEW } from '../support/views.ts';
 
 test("simultaneous edits lose no project, and a umask of 077 doesn't close the files to their group", async () => {
   const data = `${tempDir()}/data`;
@@ -64,6 +65,21 @@ test('after a start with several projects, no command creates a deleted projects
   expect(fs.readFileSync(path, 'utf8')).toBe('{"projects": []}\n');
   const { code, stdout } = await run(['activate', '1000001'], { data });
   expect([code, stdout]).toEqual([0, expect.stringContaining('Added project 1000001 to ')]);
+});
+
+test('the log warns of an edit that loses a project which sends views', async () => {
+  const data = dataDirectory({ projects: [{ id: '1000001' }, { id: '7' }, { id: '8' }] });
+  const viewlog = await startViewlog({ data });
+  expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
+  const write = (...ids: string[]): void =>
+    fs.writeFileSync(
+      `${data}/projects.json`,
+      JSON.stringify({ projects: ids.map((id) => ({ id })) }),
+    );
+  write('1000001', '8');
+  await viewlog.says(/^Projects file reloaded: .*; no longer listed: 7$/m);
+  write('8');
+  await viewlog.says(/^warning: Projects file reloaded: .*; views of 1000001 were accepted in /m);
 });
 
 test('after a first start without a projects file, its command creates the file', async () => {
