@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { EXIT, Fatal } from '../base/exit.ts';
+import { plural } from '../base/format.ts';
 import { type Block, cannotRead, readBlocks } from '../disk/lines.ts';
 import { dayOfName } from '../disk/names.ts';
 import { readHead } from '../view/line.ts';
@@ -20,7 +21,17 @@ export async function filesWith(
     const day = dayOfName('views', name);
     return day !== undefined && spans.some((span) => mayHoldLinesOf(span, day));
   };
-  const files = new Set(namesIn(dir).filter(isWanted));
+  const names = namesIn(dir);
+  const files = new Set(names.filter(isWanted));
+  const unread = names.filter((name) => {
+    const [, day = ''] = /^(.*)\.zst$/.exec(name) ?? [];
+    return isWanted(day) && !files.has(day) && !files.has(`${day}.gz`);
+  });
+  if (unread.length > 0) {
+    const what = `${plural(unread.length, 'file')} compressed with zstd, the first of them ${unread[0]}`;
+    const fix = 'decompress them with zstd -d --rm, and compress days with gzip instead';
+    warn(`The report doesn't count ${what}; ${fix}`);
+  }
   for (const name of files) {
     const compressed = `${name}.gz`;
     if (!files.has(compressed)) continue;

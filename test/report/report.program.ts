@@ -120,6 +120,19 @@ it('report counts the readable part of a damaged compressed file and warns about
   ]);
 });
 
+it('report warns about days that exist only as zstd files', async () => {
+  const none = { 'views-2026-03-02.ndjson.zst': '', 'refused-2026-03-01.ndjson.zst': '' };
+  const days = { 'views-2026-03-04.ndjson.zst': '', 'views-2026-03-09.ndjson.zst': '' };
+  const whole = { [NAME]: text(storedLines(DAY, 3)), [`${NAME}.zst`]: '' };
+  const data = dataWith({ ...whole, ...none, ...days });
+  const args = ['report', '--json', '--from', DAY, '--to', '2026-03-05'];
+  const { stdout, stderr } = await run(args, { data });
+  expect([stderr, (JSON.parse(stdout) as Report).views]).toStrictEqual([
+    "warning: The report doesn't count 2 files compressed with zstd, the first of them views-2026-03-02.ndjson.zst; decompress them with zstd -d --rm, and compress days with gzip instead\n",
+    3,
+  ]);
+});
+
 const RUNTIMES = [NODE, DENO, BUN].filter(isPresent);
 
 it.each(RUNTIMES)('report reads files and stdin and writes a page, on %s', async (runtime) => {
