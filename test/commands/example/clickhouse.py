@@ -1,5 +1,6 @@
 """Runs the SQL that `viewlog example clickhouse` prints, a table and its inserts, in ClickHouse's own engine."""
 
+import gzip
 import json
 import pathlib
 import subprocess
@@ -29,7 +30,7 @@ NEWER = {**LEAST, "of-a-newer-version": {"x": 1}}
 (data / "views-2026-03-01.ndjson").write_text(
     "\n".join([line(1, FULL), FRAGMENT, line(2, LEAST), line(3, NEWER)]) + "\n"
 )
-(data / "views-2026-03-02.ndjson").write_text(line(4, FULL, "2026-03-02") + "\n")
+(data / "views-2026-03-02.ndjson.gz").write_bytes(gzip.compress((line(4, FULL, "2026-03-02") + "\n").encode()))
 (data / "refused-2026-03-02.ndjson").write_text('{"ts":"x"}\n')
 
 example = ["node", ROOT / "dist/viewlog.mjs", "example", "clickhouse", "--data", data]
