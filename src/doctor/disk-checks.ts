@@ -91,7 +91,6 @@ export const checkUser = inside((seen, { of, source, unitUser }) => {
   const whose = `The data directory belongs to ${userName(directory.uid)}`;
   if (account?.uid === 0 && source === 'options') {
     const fix =
-      'Usually, root created or copied the directory. ' +
       "If viewlog should run as a service's account, first give that account the directory and everything in it. Replace USER with its name:";
     const command = commands.giveBack(of, undefined);
     return [warning(`${whose}, so viewlog would run as root.`, fix, command)];

@@ -634,7 +634,7 @@ const FINDINGS: Findings = {
     { ...givenAway('options'), unitUser: { ...SERVICE, name: '#4711' } },
   ],
   'root owns the data directory and viewlog has never started': [
-    "warning user: The data directory belongs to root, so viewlog would run as root. Usually, root created or copied the directory. If viewlog should run as a service's account, first give that account the directory and everything in it. Replace USER with its name: sudo chown -R USER: /data",
+    "warning user: The data directory belongs to root, so viewlog would run as root. If viewlog should run as a service's account, first give that account the directory and everything in it. Replace USER with its name: sudo chown -R USER: /data",
     {
       ...inside({ directory: { ...ROOTS, mode: 0o40750 }, files: [ROOTS] }),
       source: 'options',
