@@ -117,12 +117,13 @@ export class RefusalLog {
     if (isEnded && nowMs - last.endedMs >= HOUR_MS) {
       const ended = [...last.causes].filter((cause) => !left.has(cause));
       const again = new Set(fixed.map(labelOf));
-      const isAgain = ended.every((cause) => again.has(cause));
+      const isAgain = open.length === 0 && ended.every((cause) => again.has(cause));
       const views = `views are ${isAgain ? 'accepted again' : 'no longer refused'}`;
       const how = kind === 'requests' ? 'requests no longer fail' : views;
-      const was = ended.length === 1 ? 'cause was' : 'causes were';
+      const were = ended.length === 1 ? '; the cause was' : '; the causes were';
+      const causesOf = open.length > 0 ? ' for' : were;
       last = { ...last, endedMs: nowMs, causes: left };
-      this.#log.info(`${who}: ${how}; the ${was}: ${ended.join(', ')}`);
+      this.#log.info(`${who}: ${how}${causesOf}: ${ended.join(', ')}`);
     }
     if (last !== NEVER) this.#logged.set(id, last);
   }

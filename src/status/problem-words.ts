@@ -522,8 +522,13 @@ type Refused = Pick<JudgedReason, 'remedy' | 'sample' | 'fixedMs'> & {
 /** Returns what to do about refusals. */
 export function fixOf(reason: Refused, of: Installation): Step {
   const { remedy, sample, fixedMs } = reason;
-  if (fixedMs !== undefined)
-    return { text: `Views have been accepted again since ${at(fixedMs)}.` };
+  if (fixedMs !== undefined) {
+    const isRequest = sample.project === undefined;
+    const what = isRequest
+      ? 'No request has failed for this reason'
+      : 'Views have been accepted again';
+    return { text: `${what} since ${at(fixedMs)}.` };
+  }
   if (remedy.kind === 'wait') return { text: laterOf(remedy.obstacle, 'the fix') };
   if (remedy.kind === 'none' && sample.origin === 'null') return { text: NULL_ORIGIN };
   if (sample.code === 'not-found')

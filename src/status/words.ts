@@ -55,7 +55,7 @@ export function problemWords(
   const ofFixed = one.reasons.filter(isFixed).reduce((sum, { lastHour }) => sum + lastHour, 0);
   const fixed = Math.min(gone, ofFixed);
   const causes = [
-    ...(fixed > 0 ? [`${formatCount(fixed)} for causes that are now fixed`] : []),
+    ...(fixed > 0 ? [`${formatCount(fixed)} for causes that no longer apply`] : []),
     ...(gone > fixed ? [`${formatCount(gone - fixed)} during the outage`] : []),
   ];
   return causes.length === 0
@@ -201,6 +201,7 @@ export const daysInWords = (days: number): string =>
 export function stateWords(row: ProjectRow): string {
   const { kind, state, active, accepted, figures } = row;
   if (state === 'refused' && kind === 'unlisted') return 'no longer listed';
+  if (state === 'refused' && kind === 'requests') return 'all requests failed';
   if (state === 'refused') return active ? 'all refused' : 'inactive, sending';
   if (state !== 'partly-refused') {
     return state === 'quiet' && figures.lastAcceptedMs === undefined
@@ -210,7 +211,7 @@ export function stateWords(row: ProjectRow): string {
   const refused = refusedInAll(row);
   // Not 100%, because some views were accepted.
   const share = Math.min(99, Math.round((100 * refused) / (accepted + refused)));
-  return row.kind === 'requests' ? `${share}% of all requests failed` : `${share}% refused`;
+  return kind === 'requests' ? `${share}% of all requests failed` : `${share}% refused`;
 }
 
 /** `Writing views-2026-11-22.ndjson, 1.2 KiB.` */

@@ -545,7 +545,7 @@ const FINDINGS: Findings = {
     shown(sceneOf({}, 2, 'origin-not-allowed')),
   ],
   'only some causes of refusals are fixed': [
-    'warning refusals: Aurora: 11 of 111 views in the last hour were refused, including 9 for causes that are now fixed',
+    'warning refusals: Aurora: 11 of 111 views in the last hour were refused, including 9 for causes that no longer apply',
     shown(fixedBesideOpen()),
   ],
   'a proxy cuts off bodies': [

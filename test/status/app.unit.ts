@@ -202,7 +202,7 @@ describe('/arriving', () => {
     const ask = arriving(scene);
     expect(await ask()).toStrictEqual([
       503,
-      'Requests without a project: all refused (malformed JSON)',
+      'Requests without a project: all requests failed (malformed JSON)',
     ]);
     expect((await ask('?project=1'))[0]).toBe(200);
   });
@@ -367,7 +367,7 @@ it('a collector logs the fix for the most frequent cause even if a rarer one has
   for (const one of scene.judged()) refusalLog.update(one, scene.state());
   expect(log.lines).toStrictEqual([
     expect.stringMatching(/^warn: .* \(origin not allowed, invalid view\)\. Correct the page/),
-    expect.stringMatching(/^info: .* accepted again; the cause was: origin not allowed$/),
+    expect.stringMatching(/^info: .* no longer refused for: origin not allowed$/),
   ]);
 });
 
@@ -382,7 +382,7 @@ it('a collector logs the fix for the origin with the most refusals', () => {
   expect(log.lines).toStrictEqual([expect.stringMatching(/ --origin https:\/\/b\.example$/)]);
 });
 
-it('a collector logs that requests no longer fail, with all causes', () => {
+it('a collector logs which causes have ended, and whether others remain', () => {
   const log = memoryLog();
   const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
   const scene = new Scene([{ id: '1' }]);
@@ -399,6 +399,38 @@ it('a collector logs that requests no longer fail, with all causes', () => {
   expect(look()).toStrictEqual([
     'info: Requests without a project: requests no longer fail; the causes were: malformed JSON, unsupported media type',
   ]);
+  scene.nowMs += HOUR_MS;
+  scene.refuse(4, { code: 'malformed-json' });
+  scene.refuse(3, { code: 'unsupported-media-type' });
+  expect(look()).toHaveLength(1);
+  scene.nowMs += HOUR_MS;
+  scene.refuse(3, { code: 'unsupported-media-type' });
+  expect(look()).toStrictEqual([
+    'info: Requests without a project: requests no longer fail for: malformed JSON',
+  ]);
+  scene.list({ id: '1', origins: ['https://a.example'] });
+  scene.refuse(4, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
+  scene.refuse(9, { code: 'invalid-view', project: '1' });
+  expect(look()).toHaveLength(1);
+  scene.list({ id: '1' });
+  scene.accept();
+  expect(look()).toStrictEqual([
+    'info: Project 1: views are no longer refused for: origin not allowed',
+  ]);
+});
+
+it('a collector logs since when no request has failed', () => {
+  const log = memoryLog();
+  const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
+  const scene = new Scene([{ id: '1' }]);
+  scene.nowMs += 1;
+  scene.refuse(9, { code: 'malformed-json' });
+  scene.nowMs += 60_000;
+  scene.accept(70);
+  for (const one of judgements(scene.state())) refusalLog.update(one, scene.state());
+  expect(log.lines[0]).toBe(
+    'warn: Requests without a project: 9 of 79 requests in the last hour failed before viewlog knew their project (malformed JSON). No request has failed for this reason since 2026-11-22 14:01 UTC.',
+  );
 });
 
 describe('the log of refusals that end within a minute', () => {

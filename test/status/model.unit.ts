@@ -176,7 +176,7 @@ Requests without a project: 134 of 188 requests in the last hour failed before v
     expect(headlineOf(scene.model())[0]).toBe('amber');
     scene.nowMs += 2 * HOUR_MS;
     scene.refuse(1, { code: 'malformed-json' }, MOVED, '{"p":1,} ');
-    const broken = 'Requests without a project: all refused (malformed JSON)';
+    const broken = 'Requests without a project: all requests failed (malformed JSON)';
     expect(headlineOf(scene.model())).toStrictEqual(['amber', broken]);
   });
 
@@ -213,7 +213,7 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
     scene.refuse(2, moved, MOVED);
     scene.accept(11);
     expect(scene.text()).toMatch(
-      /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views in the last hour were refused, including 32 for causes that are now fixed\. The refusals began on/,
+      /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views in the last hour were refused, including 32 for causes that no longer apply\. The refusals began on/,
     );
     scene.around = { store: { unavailable: 'x' } };
     const during =
@@ -224,7 +224,7 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
     scene.accept();
     scene.refuse(9, { code: 'invalid-view', project: '1' });
     expect(scene.text()).toContain(
-      '43 of 55 views in the last hour were refused, including 2 for causes that are now fixed and 32 during the outage.',
+      '43 of 55 views in the last hour were refused, including 2 for causes that no longer apply and 32 during the outage.',
     );
   });
 
@@ -517,6 +517,19 @@ it('the status page shows an unlisted id until it is activated, with the command
   expect(arrivingWords(scene.model())[0]).toBe(503);
   scene.nowMs += DAY_MS;
   expect(scene.whole()).not.toContain('Unlisted id');
+});
+
+it('the status page calls no cause fixed because its project is no longer listed', () => {
+  const scene = sceneOf();
+  scene.list({ id: '77', maxViewsPerMinute: 20 });
+  scene.accept(20, '77', 0);
+  scene.refuse(15, { code: 'rate-limited', project: '77', limit: 20 }, undefined, undefined, 0);
+  scene.accept(1, '77');
+  scene.list({ id: '2' });
+  scene.refuse(9, unlisted('77'));
+  expect(scene.text()).toContain(
+    '24 of 45 views in the last hour were refused, including 15 for causes that no longer apply. ',
+  );
 });
 
 it('the status page shows equal rows among the last views and refusals as one row with a count', () => {
