@@ -261,7 +261,7 @@ it('a second signal ends the collector immediately', async () => {
   expect((await viewlog.signal('SIGTERM')).code).toBe(143);
 });
 
-it('a collector exits with 73 if another process takes its lock while it stops', async () => {
+it('a collector exits with code 73 if another process takes its lock while it stops', async () => {
   const viewlog = await startViewlog();
   const client = net.connect(viewlog.port, '127.0.0.1').on('error', () => {});
   // As above, the second body has begun to arrive once the first view is stored.

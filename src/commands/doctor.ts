@@ -19,7 +19,7 @@ export const doctor = defineCommand({
   optionHelp: {
     host: "the collector's address if it isn't running",
     port: "the collector's port if it isn't running",
-    url: 'also test the address that pages post to; the metrics count one refused request',
+    url: 'also test the address that pages post to (adds one refused request to the metrics)',
   },
   optionNote:
     "If a collector runs or ran in --data, the doctor uses that collector's options\n" +

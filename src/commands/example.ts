@@ -216,5 +216,5 @@ function warningAboutOwner(of: Installation, used: Used): string | undefined {
   }
   if (uid !== 0) return undefined;
   const fix = 'give the directory to a user of its own with chown and print the file again';
-  return `"${dir}" belongs to root, so the file runs viewlog as root; ${fix}`;
+  return `"${dir}" belongs to root, so the service would run as root; ${fix}`;
 }

@@ -84,8 +84,8 @@ function textOn(words: readonly string[], commands: readonly Command[]): string 
 }
 
 /**
- * Returns the command, option, topic or phrase that the words were probably meant to be. `arm` isn't
- * a typo of `ram`, nor `helm` of `help`: a short word has none, a long one two.
+ * Returns the command, option, topic or phrase that the words were probably meant to be. A short word
+ * allows no typos and a long one two, so `arm` isn't taken for `ram`.
  */
 function nearWord(
   name: string,

@@ -144,7 +144,7 @@ export class DayWriter {
     return this.#tryOpen(today);
   }
 
-  /** Reads the open file at an offset, wherever its path has gone. */
+  /** Reads the open file at an offset, even if its path now names another file. */
   read(bytes: Uint8Array, position: number): Promise<number> {
     return this.#options.files.read(this.#file!.fd, bytes, position);
   }

@@ -91,7 +91,7 @@ export const checkUser = inside((seen, { of, source, unitUser }) => {
   const whose = `The data directory belongs to ${userName(directory.uid)}`;
   if (account?.uid === 0 && source === 'options') {
     const fix =
-      "If viewlog should run as a service's account, first give that account the directory and everything in it. Replace USER with its name:";
+      "If viewlog should run as a service's account, first give that account the directory and everything in it. Replace USER with the account's name:";
     const command = commands.giveBack(of, undefined);
     return [warning(`${whose}, so viewlog would run as root.`, fix, command)];
   }
@@ -110,7 +110,7 @@ export const checkUser = inside((seen, { of, source, unitUser }) => {
     const fix = 'Give the directory and all its files to the account that runs viewlog.';
     return [warning(`${whose}, and its files belong to ${names}.`, fix)];
   }
-  const mode = `${whose}, with mode ${modeText(directory.mode)}`;
+  const mode = `${whose} and has mode ${modeText(directory.mode)}`;
   if (name === userName(directory.uid)) {
     const what = `${mode}. ${name} can't create files there.`;
     return [error(what, `Let ${name} write there:`, commands.openDirectory(of))];
@@ -124,7 +124,7 @@ export const checkUser = inside((seen, { of, source, unitUser }) => {
 function whose([first, ...more]: readonly [Found, ...Found[]]): string {
   const { path, uid, mode } = first;
   return more.length === 0
-    ? `"${path}" belongs to ${userName(uid)}, with mode ${modeText(mode)}`
+    ? `"${path}" belongs to ${userName(uid)} and has mode ${modeText(mode)}`
     : `"${path}" and ${plural(more.length, 'more file')} belong to ${userName(uid)}`;
 }
 
@@ -288,7 +288,7 @@ export function checkClock({ nowMs, disk, of, isSynchronised }: Facts): readonly
   const newest = disk?.inside?.viewDays.at(-1) ?? '';
   const now = `The time is ${timeOf(nowMs)}`;
   if (dayOf(nowMs) >= newest) return [ok(`${now}.`)];
-  const what = `${now}, but "${of.data}/${fileNameOf('views', newest)}" is the file of a later day.`;
+  const what = `${now}, but "${of.data}/${fileNameOf('views', newest)}" has a later date.`;
   if (isSynchronised) return [ok(`${what} The clock was wrong and is synchronised now.`)];
   const sync = commands.asRoot('timedatectl set-ntp true', of.hasSudo);
   return [

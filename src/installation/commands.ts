@@ -298,7 +298,7 @@ export async function grantToRead(account: Owner, path: string): Promise<string 
   return grant(account, [path], stats, 'r');
 }
 
-/** Deno without the permission to reveal its user has created the lock as that user. */
+/** Returns the lock's owner: Deno may not be allowed to reveal its user, but created the lock as it. */
 function lockOwner(dir: string): Owner | undefined {
   const stats = orElse(() => fs.statSync(`${dir}/viewlog.lock`), undefined);
   // Root may read every file, so root has taken this one.

@@ -98,7 +98,7 @@ export class StreamWatch {
     this.#isChecking = false;
   }
 
-  /** Whether the stream's last known state had a fault. */
+  /** True: the stream's last known state had a fault. */
   #hasFault = false;
 
   #inspected(info: StreamInfo | undefined, askedMs: number): void {

@@ -49,9 +49,9 @@ export async function editProject(edit: Edit) {
   const { begin, create } = reading;
   if ('faults' in reading && (canCreate ? begin : create) !== undefined) {
     const how = canCreate
-      ? `to begin a new list instead, run this command and then activate again: ${begin}`
-      : 'check --data or --projects';
-    throw new Fatal(EXIT.badConfiguration, `${reading.faults[0]}; ${how}`);
+      ? `. To begin a new list instead, run this command, then activate again: ${begin}`
+      : '; check --data or --projects';
+    throw new Fatal(EXIT.badConfiguration, `${reading.faults[0]}${how}`);
   }
   const isNew = reading.content === undefined && canCreate;
   const file: ProjectsFile = isNew ? { projects: [] } : fileOrFatal(reading);

@@ -73,8 +73,8 @@ const GONE_MAX = 5;
 function goneText(gone: readonly Project[], sending: readonly Project[]): string {
   if (gone.length === 0) return '';
   const listed = `; no longer listed: ${idsText(gone)}`;
-  const accepted = 'were accepted in the last day, and are refused from now on';
-  return sending.length === 0 ? listed : `${listed}; views of ${idsText(sending)} ${accepted}`;
+  const accepted = 'were accepted in the last day and are now refused';
+  return sending.length === 0 ? listed : `${listed}. Views of ${idsText(sending)} ${accepted}`;
 }
 
 function idsText(projects: readonly Project[]): string {
@@ -105,7 +105,7 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
     : summaryOfFaults(reading.faults);
   const { access, line } = reading;
   const fixed = isMissing ? `${first}; ${RESTORE}` : withFix(first, access);
-  const message = `The last good projects file stays active: ${fixed}`;
+  const message = `viewlog continues with the last good list of projects: ${fixed}`;
   projects.fault = {
     message,
     first,
@@ -118,4 +118,4 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
 }
 
 /** A command that creates the file would shorten the list to one project. */
-const RESTORE = 'restore it, with every project';
+const RESTORE = 'restore the file with all projects';

@@ -75,7 +75,7 @@ export async function readProjectsFile(path: string, last?: Reading): Promise<Re
 }
 
 const LOST =
-  "it doesn't exist; restore it from a backup: a file that activate creates would list only one project";
+  "it doesn't exist. Restore it from a backup, because a file that activate creates would list only one project";
 
 /** Returns whether a collector whose data directory contains this file runs or ran there. */
 async function wasUsed(path: string): Promise<boolean> {

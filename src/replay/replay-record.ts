@@ -122,7 +122,7 @@ export interface Replayed {
   readonly code: string;
   /** The Origin, cut to 200 characters; `undefined` if the views had none. */
   readonly origin: string | undefined;
-  /** When they had been refused. */
+  /** When they were refused. */
   readonly refusedMs: readonly number[];
 }
 

@@ -60,7 +60,7 @@ export class Calendar {
 
   /**
    * Returns the `ts` at which the clocks, this many local days ago, first showed the present time
-   * of day; if a change of clocks skipped that time, the first later one.
+   * of day; if a clock change skipped that time, the first later one.
    */
   #sameTime(daysAgo: number): string {
     const shownAt = (ms: number): number => clockMs(this.#format, new Date(ms));

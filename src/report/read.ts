@@ -28,9 +28,9 @@ export async function filesWith(
     return isWanted(day) && !files.has(day) && !files.has(`${day}.gz`);
   });
   if (unread.length > 0) {
-    const what = `${plural(unread.length, 'file')} compressed with zstd, the first of them ${unread[0]}`;
-    const fix = 'decompress them with zstd -d --rm, and compress days with gzip instead';
-    warn(`The report doesn't count ${what}; ${fix}`);
+    const others = unread.length > 1 ? ` and ${plural(unread.length - 1, 'other file')}` : '';
+    const fix = 'decompress days with zstd -d --rm, and compress them with gzip instead';
+    warn(`The report leaves out ${unread[0]}${others}, because it can't read zstd; ${fix}`);
   }
   for (const name of files) {
     const compressed = `${name}.gz`;

@@ -44,14 +44,18 @@ export function headline({ views, before, silentSpans }: Report): string {
   if (before === undefined) return `${count}.${gaps}`;
   const days = lengthOf(before);
   const period = days === 1 ? 'on the previous day' : `in the previous ${formatCount(days)} days`;
-  const cut = before.isCut ? ', up to the same time of day' : '';
+  const cut = before.isCut ? ', by the same time of day' : '';
   const gapsBefore =
     before.views === 0 ? '' : gapsInWords('Before that, no views', before.silentSpans);
   return `${count}, ${changeInWords(views, before.views)} ${period}${cut}.${gaps}${gapsBefore}`;
 }
 
-const gapsInWords = (what: string, spans: readonly Span[]): string =>
-  spans.length === 0 ? '' : ` ${what} on ${daysInShort(spans)}.`;
+function gapsInWords(what: string, spans: readonly Span[]): string {
+  const [span] = spans;
+  if (span === undefined) return '';
+  const isOneLong = spans.length === 1 && span.fromDay !== span.toDay;
+  return ` ${what} ${isOneLong ? 'from' : 'on'} ${daysInShort(spans)}.`;
+}
 
 /** Returns a sentence about the last seven full days; empty if there are fewer than 14. */
 export function lastWeekInWords({ lastWeek }: Report): string {

@@ -169,7 +169,7 @@ function hasViewsBefore({ files, store, counts: { sinceMs, startMs } }: ModelInp
   return isInToday || files.viewDays.some((day) => day < dayOf(sinceMs));
 }
 
-/** With fewer refusals, a problem is no alarm, so that a few stray requests wake nobody. */
+/** With fewer refusals, a problem raises no alarm, so a few stray requests wake nobody. */
 const ALARM_MIN = 20;
 
 const isAlarming = ({ colour, state, refused }: Judged): boolean =>
@@ -270,7 +270,7 @@ function figuresOf(
   // The same local time, even if the clock was changed in between.
   const sameTime = new Date(nowMs);
   const byMs = sameTime.setDate(sameTime.getDate() - 1);
-  // The running quarter of an hour counts by its share.
+  // The current quarter-hour counts in proportion to its elapsed part.
   const share = (byMs % QUARTER_MS) / QUARTER_MS;
   const quarterMs = byMs - (byMs % QUARTER_MS);
   const running = Math.round(share * acceptedIn.between(quarterMs, quarterMs + 1));

@@ -139,7 +139,7 @@ export function directoryNotice(
       ? ". viewlog can't begin the next day's file or start again."
       : ", so viewlog can't start.";
   const title =
-    `The data directory belongs to ${owner}, with mode ${modeText(mode)}. ` +
+    `The data directory belongs to ${owner} and has mode ${modeText(mode)}. ` +
     `${stopped ?? 'viewlog runs'} as ${account.name}, which can't create files there${effect}`;
   if (owner === account.name) {
     const step = { text: 'Let this account write there:', command: commands.openDirectory(of) };

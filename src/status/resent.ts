@@ -7,7 +7,7 @@ import type { RefusalCode } from '../view/refusal.ts';
 import { reasonKey } from './reasons.ts';
 import { Timeline } from './timeline.ts';
 
-/** When views that were sent again had been refused, by project and reason: `resentKey`. */
+/** When replayed views were first refused, by project and reason: `resentKey`. */
 export type Resent = ReadonlyMap<string, Timeline>;
 
 export const resentKey = (project: string, reason: string): string => `${project} ${reason}`;

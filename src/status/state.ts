@@ -145,7 +145,7 @@ export function judge(
   const recent = Array.from(activity.reasons).filter(([, { lastMs }]) => nowMs - lastMs < DAY_MS);
   const outages = recent.filter(([, { sample }]) => sample.code === 'storage-unavailable');
   const reasons = recent
-    // The collector's own fault is no project's problem.
+    // The collector's own fault isn't a project's problem.
     .filter((one) => !isDown || !outages.includes(one))
     .map(([key, reason]) => judgeReason(key, reason, activity, around))
     .sort(

@@ -32,7 +32,7 @@ function inShell(line: string, args: readonly string[], runtime: Runtime, data =
 const COMMANDS = ['version', 'help serve', 'check --data .', `verify ${VIEWS} ${VIEWS}`];
 
 describe.each(RUNTIMES)('on %s', (runtime) => {
-  it("a command exits with 74 if its output can't be written, and with 0 if its pipe is closed", async () => {
+  it("a command exits with code 74 if its output can't be written, and with code 0 if its pipe is closed", async () => {
     const noSpace = /^error: Can't write to stdout: [^\n]*no space left[^\n]*\n$/i;
     for (const line of COMMANDS) {
       const full = await inShell('"$@" > /dev/full', line.split(' '), runtime);
@@ -63,7 +63,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(await viewlog.signal('SIGTERM')).toMatchObject({ code: 0, signal: null });
   });
 
-  it("report exits with 73 if its page can't be created, and with 74 if it can't be written", async () => {
+  it("report exits with code 73 if its page can't be created, and with code 74 if it can't be written", async () => {
     const page = (path: string) =>
       inShell('"$@"', ['report', '--data', '.', '--html', path], runtime);
     const cannot = /^error: Can't write "no\/where.html": [^\n]*\n$/;

@@ -54,11 +54,11 @@ describe.skipIf(!canRunNats())('a service that is starting', () => {
     expect(await viewlog.ended).toMatchObject({ code: 0 });
   });
 
-  it.each(RUNTIMES)('exits with 0 as soon as a signal stops it, on %s', async (runtime) => {
+  it.each(RUNTIMES)('exits with code 0 as soon as a signal stops it, on %s', async (runtime) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const { viewlog } = await waitingForServer(runtime);
       viewlog.child.kill(signal);
-      // A start that isn't stopped waits 5 seconds for the servers and then exits with 69.
+      // A start that isn't stopped waits 5 seconds for the servers and then exits with code 69.
       expect(await viewlog.ended).toMatchObject({ code: 0, signal: null, stderr: '' });
     }
   });

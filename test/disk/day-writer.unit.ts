@@ -7,7 +7,7 @@ import { tempDir } from '../support/temp-dir.ts';
 
 // The simulator tests everything else that a day writer does.
 
-test('a day writer begins to write before the answers to the previous lines are made', async () => {
+test('a day writer begins the next write before it answers the previous lines', async () => {
   let begun = 0;
   const files = { ...systemFiles, write: counted };
   async function counted(...args: Parameters<typeof systemFiles.write>): Promise<number> {

@@ -579,7 +579,7 @@ const FINDINGS: Findings = {
     inside({ writing: [51, 51, 200] }),
   ],
   'a view file has a later day than the clock': [
-    'warning clock: The time is 2026-11-20T00:00:00Z, but "/data/views-2026-11-21.ndjson" is the file of a later day. The clock is wrong now, or it was wrong when viewlog wrote that file. Synchronise the clock: sudo timedatectl set-ntp true',
+    'warning clock: The time is 2026-11-20T00:00:00Z, but "/data/views-2026-11-21.ndjson" has a later date. The clock is wrong now, or it was wrong when viewlog wrote that file. Synchronise the clock: sudo timedatectl set-ntp true',
     { nowMs: Date.UTC(2026, 10, 20) },
   ],
   'the data directory is in memory': [
@@ -587,19 +587,19 @@ const FINDINGS: Findings = {
     inside({ fileSystem: { ...DISK, type: 0x01021994 } }),
   ],
   "today's file belongs to root": [
-    "error permissions: \"/data/views-2026-11-21.ndjson\" belongs to root, with mode 0600. viewlog's account (#4711) can't write to it, so viewlog can't start again. Give the account access: sudo chgrp 4712 /data/views-2026-11-21.ndjson && sudo chmod g+rw /data/views-2026-11-21.ndjson",
+    "error permissions: \"/data/views-2026-11-21.ndjson\" belongs to root and has mode 0600. viewlog's account (#4711) can't write to it, so viewlog can't start again. Give the account access: sudo chgrp 4712 /data/views-2026-11-21.ndjson && sudo chmod g+rw /data/views-2026-11-21.ndjson",
     inside({ files: [LOCK, { ...ROOTS, mode: 0o100600 }] }),
   ],
   "today's file is read-only": [
-    "error permissions: \"/data/views-2026-11-21.ndjson\" belongs to #4711, with mode 0440. viewlog's account (#4711) can't write to it, so viewlog can't start again. Give the account access: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod u+rw /data/views-2026-11-21.ndjson",
+    "error permissions: \"/data/views-2026-11-21.ndjson\" belongs to #4711 and has mode 0440. viewlog's account (#4711) can't write to it, so viewlog can't start again. Give the account access: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod u+rw /data/views-2026-11-21.ndjson",
     inside({ files: [{ ...VIEWS_FILE, mode: 0o100440 }] }),
   ],
   'the file of refused views belongs to root': [
-    'warning permissions: "/data/refused-2026-11-21.ndjson" belongs to root, with mode 0640. viewlog\'s account (#4711) can\'t store refused views in it. Give the account access: sudo chgrp 4712 /data/refused-2026-11-21.ndjson && sudo chmod g+rw /data/refused-2026-11-21.ndjson',
+    'warning permissions: "/data/refused-2026-11-21.ndjson" belongs to root and has mode 0640. viewlog\'s account (#4711) can\'t store refused views in it. Give the account access: sudo chgrp 4712 /data/refused-2026-11-21.ndjson && sudo chmod g+rw /data/refused-2026-11-21.ndjson',
     inside({ files: [LOCK, { ...ROOTS, ...at('/data/refused-2026-11-21.ndjson') }] }),
   ],
   'the projects file elsewhere belongs to root': [
-    "error permissions: \"/etc/p.json\" belongs to root, with mode 0600. viewlog's account (#4711) can't read it, so viewlog can't start again. Give the account access: sudo chgrp 4712 /etc/p.json && sudo chmod g+r /etc/p.json",
+    "error permissions: \"/etc/p.json\" belongs to root and has mode 0600. viewlog's account (#4711) can't read it, so viewlog can't start again. Give the account access: sudo chgrp 4712 /etc/p.json && sudo chmod g+r /etc/p.json",
     inside({ read: [{ ...ROOTS, mode: 0o100600, ...at('/etc/p.json') }] }),
   ],
   "shippers can't read the view files": [
@@ -611,30 +611,30 @@ const FINDINGS: Findings = {
     }),
   ],
   "the owner of the data directory can't write there": [
-    "error user: The data directory belongs to #4711, with mode 0550. #4711 can't create files there. Let #4711 write there: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod u+rwx /data",
+    "error user: The data directory belongs to #4711 and has mode 0550. #4711 can't create files there. Let #4711 write there: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- chmod u+rwx /data",
     {
       ...inside({ directory: { ...SERVICE, mode: 0o40550 } }),
       of: { ...INSTALLATION, owners: { data: { ...SERVICE, name: '#4711' } } },
     },
   ],
   'the data directory belongs to root and its files to a service': [
-    "error user: The data directory belongs to root, with mode 0750, and its files belong to #4711, which can't create files there. If #4711 should run viewlog, give it the directory and everything in it: sudo chown -R 4711:4712 /data",
+    "error user: The data directory belongs to root and has mode 0750, and its files belong to #4711, which can't create files there. If #4711 should run viewlog, give it the directory and everything in it: sudo chown -R 4711:4712 /data",
     inside({ directory: { ...ROOTS, mode: 0o40750 } }),
   ],
   'root took the data directory of the running viewlog': [
-    "error user: The data directory belongs to root, with mode 0750. viewlog runs as #4711, which can't create files there. viewlog can't begin the next day's file or start again. Make this account the owner of the directory, with write permission: sudo chown -R 4711:4712 /data",
+    "error user: The data directory belongs to root and has mode 0750. viewlog runs as #4711, which can't create files there. viewlog can't begin the next day's file or start again. Make this account the owner of the directory, with write permission: sudo chown -R 4711:4712 /data",
     givenAway('running'),
   ],
   'root took the data directory after the last run': [
-    "error user: The data directory belongs to root, with mode 0750. viewlog last ran as #4711, which can't create files there, so viewlog can't start.",
+    "error user: The data directory belongs to root and has mode 0750. viewlog last ran as #4711, which can't create files there, so viewlog can't start.",
     givenAway('last start'),
   ],
   "root owns the data directory of a unit with a service's account": [
-    "error user: The data directory belongs to root, with mode 0750. viewlog.service runs viewlog as #4711, which can't create files there, so viewlog can't start. Make this account the owner of the directory, with write permission: sudo chown -R 4711:4712 /data",
+    "error user: The data directory belongs to root and has mode 0750. viewlog.service runs viewlog as #4711, which can't create files there, so viewlog can't start. Make this account the owner of the directory, with write permission: sudo chown -R 4711:4712 /data",
     { ...givenAway('options'), unitUser: { ...SERVICE, name: '#4711' } },
   ],
   'root owns the data directory and viewlog has never started': [
-    "warning user: The data directory belongs to root, so viewlog would run as root. If viewlog should run as a service's account, first give that account the directory and everything in it. Replace USER with its name: sudo chown -R USER: /data",
+    "warning user: The data directory belongs to root, so viewlog would run as root. If viewlog should run as a service's account, first give that account the directory and everything in it. Replace USER with the account's name: sudo chown -R USER: /data",
     {
       ...inside({ directory: { ...ROOTS, mode: 0o40750 }, files: [ROOTS] }),
       source: 'options',
@@ -646,7 +646,7 @@ const FINDINGS: Findings = {
     inside({ files: [VIEWS_FILE, { ...VIEWS_FILE, uid: 4713 }] }),
   ],
   'the lock belongs to root': [
-    "error permissions: \"/data/viewlog.lock\" belongs to root, with mode 0640. viewlog's account (#4711) can't open it, so viewlog can't start again. Give the account access: sudo chgrp 4712 /data/viewlog.lock && sudo chmod g+rw /data/viewlog.lock",
+    "error permissions: \"/data/viewlog.lock\" belongs to root and has mode 0640. viewlog's account (#4711) can't open it, so viewlog can't start again. Give the account access: sudo chgrp 4712 /data/viewlog.lock && sudo chmod g+rw /data/viewlog.lock",
     inside({ files: [{ ...ROOTS, ...at('/data/viewlog.lock') }, VIEWS_FILE] }),
   ],
   // Root has restored the files from a backup.

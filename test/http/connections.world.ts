@@ -189,7 +189,7 @@ type Watched = Awaited<ReturnType<Scene['start']>>;
 /** Stops the collector and records as a row whether it ended well. */
 async function endRow(scene: Scene, viewlog: Watched, connections: string): Promise<void> {
   const holds = endsWell(await viewlog.signal('SIGTERM'));
-  scene.row(`${connections}: viewlog exits with 0 and logs no error`, holds);
+  scene.row(`${connections}: viewlog exits with code 0 and logs no error`, holds);
 }
 
 async function timeOut(scene: Scene): Promise<void> {
@@ -282,7 +282,7 @@ async function stopBusy(scene: Scene): Promise<void> {
     const isLast = name === 'a pipelined connection' || last === 'close';
     scene.row(`${name} gets an answer in a stop that ends the connection`, isLast, last);
   }
-  scene.row('busy connections: viewlog exits with 0 and logs no error', endsWell(await ended));
+  scene.row('busy connections: viewlog exits with code 0 and logs no error', endsWell(await ended));
   const lines = linesOf(viewlog.data, 'views').length;
   scene.row('busy connections: every 201 has a stored line', lines >= accepted, [lines, accepted]);
 }
@@ -385,7 +385,7 @@ async function writeFailure(scene: Scene): Promise<void> {
   await until(async () => (await viewlog.post(MINIMAL_VIEW)).status === 201);
   const { code } = await viewlog.signal('SIGTERM');
   scene.row(
-    'all connections: viewlog exits with 0 if it stops after a past failure',
+    'all connections: viewlog exits with code 0 if it stops after a past failure',
     code === 0,
     code,
   );

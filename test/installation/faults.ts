@@ -322,7 +322,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const given = commandIn(text, GIVE_DIRECTORY);
       const { code } = await place.doctor();
       expect(code).toBe(78);
-      expect(await place.finding('user')).toMatch(/^error: .* root, /);
+      expect(await place.finding('user')).toMatch(/^error: .* root and has mode /);
       expect(commandIn(await place.finding('user'), GIVE_DIRECTORY)).toBe(given);
       const all = [data, ...fs.readdirSync(data).map((name) => join(data, name))];
       await works(place, given, all, asRoot(place));
@@ -355,7 +355,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         takeOver();
         const { code: exit, findings, text: all } = await place.doctor();
         expect([exit, findings[0]!.check]).toStrictEqual([78, 'user']);
-        expect(findings[0]!.what).toMatch(new RegExp(`root, .*viewlog ${runs} as ${account.name}`));
+        expect(findings[0]!.what).toMatch(
+          new RegExp(`root and .*viewlog ${runs} as ${account.name}`),
+        );
         expect(all).not.toMatch(/Start viewlog|is writable|let that account enter/);
         await giveBack(findings[0]!.fix!);
         await running.stop();

@@ -41,7 +41,7 @@ const REFUSING = "the stream doesn't accept the view";
 const ROWS: [what: string, reason: string | undefined, events: At[]][] = [
   ['views are accepted before any event', undefined, []],
   [
-    'less than five seconds without an acknowledgement are no outage',
+    "less than five seconds without an acknowledgement aren't an outage",
     undefined,
     [acknowledged(1), timeout(5.9)],
   ],

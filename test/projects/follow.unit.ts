@@ -50,7 +50,7 @@ test('viewlog ignores an invalid projects file, logs the error once and shows it
   const { path, save, projects, logged } = await followed();
   await save('{"projects":[{"id":"7"},{"id":2},\n{"id":3}]}');
   const first = `${path}:1:31: projects[1].id must be a string of 1 to 20 digits, such as "1000001"; found 2 (and 1 more fault)`;
-  const message = `The last good projects file stays active: ${first}`;
+  const message = `viewlog continues with the last good list of projects: ${first}`;
   /** Waits until one of several checks has found the expected state. */
   const found = (check: () => void) => {
     vi.advanceTimersByTime(10_000);
@@ -66,7 +66,7 @@ test('viewlog ignores an invalid projects file, logs the error once and shows it
   await found(() => expect(projects.fault).toBeUndefined());
   expect(logged).toEqual([
     `warn: ${message}`,
-    `warn: The last good projects file stays active: Can't read projects file "${path}": it no longer exists; restore it, with every project`,
+    `warn: viewlog continues with the last good list of projects: Can't read projects file "${path}": it no longer exists; restore the file with all projects`,
     'info: Projects file fixed: 1 project, 1 active',
   ]);
 });
@@ -83,8 +83,8 @@ test('a reload applies an edit immediately and is logged even if nothing changed
   expect(logged.map((line) => line.slice(0, 40))).toEqual([
     'info: Projects file reloaded: 2 projects',
     'info: Projects file unchanged: 2 project',
-    'warn: The last good projects file stays ',
-    'warn: The last good projects file stays ',
+    'warn: viewlog continues with the last go',
+    'warn: viewlog continues with the last go',
   ]);
 });
 
@@ -131,8 +131,8 @@ test('viewlog warns if projects are gone whose views were accepted in the last d
   await reload();
   expect(logged).toEqual([
     'info: Projects file reloaded: 8 projects, 8 active; no longer listed: 3',
-    'warn: Projects file reloaded: 7 projects, 7 active; no longer listed: 2; views of 2 were accepted in the last day, and are refused from now on',
-    'warn: Projects file reloaded: 0 projects, 0 active; no longer listed: 1, 4, 5, 6, 7 and 2 more; views of 4, 5, 6, 7, 8 and 1 more were accepted in the last day, and are refused from now on',
+    'warn: Projects file reloaded: 7 projects, 7 active; no longer listed: 2. Views of 2 were accepted in the last day and are now refused',
+    'warn: Projects file reloaded: 0 projects, 0 active; no longer listed: 1, 4, 5, 6, 7 and 2 more. Views of 4, 5, 6, 7, 8 and 1 more were accepted in the last day and are now refused',
     'info: Projects file reloaded: 1 project, 0 active',
     'info: Projects file reloaded: 0 projects, 0 active; no longer listed: 2',
   ]);

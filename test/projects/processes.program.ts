@@ -15,7 +15,7 @@ test("simultaneous edits lose no project, and a umask of 077 doesn't close the f
   const activate = (id: string) =>
     promisify(execFile)('sh', ['-c', ...command, id, '--data', data]);
   const edits = await Promise.allSettled(ids.map(activate));
-  // The other edits end with 73 and change nothing.
+  // The other edits exit with code 73 and change nothing.
   const done = ids.filter((_, i) => edits[i]!.status === 'fulfilled');
   const failed = edits.flatMap((edit) => (edit.status === 'rejected' ? [edit.reason.code] : []));
   expect(new Set([73, ...failed])).toEqual(new Set([73]));
@@ -43,8 +43,8 @@ test('after a start with several projects, no command creates a deleted projects
   await until(() => fs.existsSync(`${data}/last-start.json`));
   fs.rmSync(path);
   const restore =
-    `Can't read projects file "${path}": it doesn't exist; restore it from a backup: ` +
-    'a file that activate creates would list only one project';
+    `Can't read projects file "${path}": it doesn't exist. Restore it from a backup, ` +
+    'because a file that activate creates would list only one project';
   const refused = async (...args: string[]): Promise<string> => {
     const { code, stderr } = await run(args, { data });
     expect([args, code, stderr]).toEqual([args, 78, expect.stringContaining(restore)]);
@@ -67,7 +67,7 @@ test('after a start with several projects, no command creates a deleted projects
   expect([code, stdout]).toEqual([0, expect.stringContaining('Added project 1000001 to ')]);
 });
 
-test('the log warns of an edit that loses a project which sends views', async () => {
+test('the log warns about an edit that drops a project whose views still arrive', async () => {
   const data = dataDirectory({ projects: [{ id: '1000001' }, { id: '7' }, { id: '8' }] });
   const viewlog = await startViewlog({ data });
   expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
@@ -79,7 +79,7 @@ test('the log warns of an edit that loses a project which sends views', async ()
   write('1000001', '8');
   await viewlog.says(/^Projects file reloaded: .*; no longer listed: 7$/m);
   write('8');
-  await viewlog.says(/^warning: Projects file reloaded: .*; views of 1000001 were accepted in /m);
+  await viewlog.says(/^warning: Projects file reloaded: .*\. Views of 1000001 were accepted in /m);
 });
 
 test('after a first start without a projects file, its command creates the file', async () => {

@@ -61,7 +61,7 @@ it.each([
   expect(text()).toBe(found);
 });
 
-it("replay exits with 73 if its record of sent views can't be opened", async () => {
+it("replay exits with code 73 if its record of sent views can't be opened", async () => {
   const { dir, record } = recordOf();
   await record.stateOf(viewOf(1));
   mkdirSync(join(dir, `refused-${DAY}.ndjson.replayed`));

@@ -101,7 +101,7 @@ it('replay sends views only to the collector that holds the data directory', asy
   );
 });
 
-it('replay asks the data directory, not that of the projects file, for the collector', async () => {
+it("replay finds the collector by the data directory, not by the projects file's directory", async () => {
   const [data, other] = [dataDirectory({ projects: [] }), dataDirectory({ projects: [] })];
   const projects = `--projects=${join(other, 'projects.json')}`;
   const viewlog = await startViewlog({ data, args: [projects] });

@@ -273,14 +273,14 @@ describe('a replay', () => {
     expect([bodies.length, states()]).toStrictEqual([2, last]);
   });
 
-  it('exits with 73 and creates nothing if the data directory is missing', async () => {
+  it('exits with code 73 and creates nothing if the data directory is missing', async () => {
     const { dir, replay } = refusedViews(pages(1));
     const { end, bodies } = await replay(accept, { dir: join(dir, 'nowhere') });
     expect([(end as Fatal).exitCode, bodies]).toStrictEqual([73, []]);
     expect(existsSync(join(dir, 'nowhere'))).toBe(false);
   });
 
-  it('exits with 69 and records nothing if there is no collector', async () => {
+  it('exits with code 69 and records nothing if there is no collector', async () => {
     const { states, replay } = refusedViews(pages(1));
     const { end } = await replay(accept, { url: 'http://127.0.0.1:1' });
     const message = expect.stringMatching(/^No collector answers at http:\/\/127.0.0.1:1: .*--to$/);

@@ -13,7 +13,7 @@ const seeds = process.env['REPORT_SEED']
   ? [Number(process.env['REPORT_SEED'])]
   : Array.from({ length: CASES }, (_, i) => i + 1);
 
-/** Zones with and without changes of clocks: at midnight, by half an hour, by a whole day. */
+/** Zones with and without clock changes: at midnight, by half an hour, by a whole day. */
 const ZONES = [
   'UTC Europe/Oslo America/New_York America/St_Johns America/Havana Africa/Cairo Asia/Beirut',
   'Africa/Casablanca Asia/Kathmandu Australia/Lord_Howe Pacific/Chatham Pacific/Kiritimati',
@@ -98,7 +98,7 @@ function caseOf(seed: number) {
   const timeZone = random.pick(ZONES);
   const changes = changesOf(timeZone, random.pick([2011, 2024, 2025, 2026]));
   const changeMs = random.pick(changes);
-  // Many views are close to the change of clocks, or to the present time of day.
+  // Many views are close to the clock change, or to the present time of day.
   const now = new Date(changeMs + Math.floor(random.next() * random.pick([2, 20]) * DAY_MS));
   const dayBefore = (days: number): string =>
     new Date(now.getTime() - days * DAY_MS).toISOString().slice(0, 10);

@@ -36,14 +36,14 @@ it.each([
     '13',
     '',
     [100, 120, 0, 140],
-    '140 views, down 36% from 220 in the previous 2 days, up to the same time of day. No views on Fri 13 Mar.',
+    '140 views, down 36% from 220 in the previous 2 days, by the same time of day. No views on Fri 13 Mar.',
   ],
   [
     'days with few views until now, after a day without views',
     '13',
     '',
     [0, 4, 5, 6],
-    '11 views, up 7 views from 4 in the previous 2 days, up to the same time of day. Before that, no views on Wed 11 Mar.',
+    '11 views, up 7 views from 4 in the previous 2 days, by the same time of day. Before that, no views on Wed 11 Mar.',
   ],
 ])('the headline of %s', (_, from, to, counts, said) => {
   const dayOf = (day: string) => (day === '' ? undefined : `2026-03-${day}`);
@@ -109,7 +109,7 @@ it('a report lists the days without views of each project, but only the last of 
   );
 });
 
-it('the chart of a report has a bar per day, or per month if the days are too many', () => {
+it('the chart of a report has a bar per day, or per month if there are too many days', () => {
   const counts = [1, 2, ...Array.from({ length: 13 }, () => 3)];
   const report = reportOn(daily('2026-02-28', counts));
   const perDay = sectionsOf(report, 15)[0]!;

@@ -128,7 +128,7 @@ it('report warns about days that exist only as zstd files', async () => {
   const args = ['report', '--json', '--from', DAY, '--to', '2026-03-05'];
   const { stdout, stderr } = await run(args, { data });
   expect([stderr, (JSON.parse(stdout) as Report).views]).toStrictEqual([
-    "warning: The report doesn't count 2 files compressed with zstd, the first of them views-2026-03-02.ndjson.zst; decompress them with zstd -d --rm, and compress days with gzip instead\n",
+    "warning: The report leaves out views-2026-03-02.ndjson.zst and 1 other file, because it can't read zstd; decompress days with zstd -d --rm, and compress them with gzip instead\n",
     3,
   ]);
 });
@@ -201,7 +201,7 @@ it.each([
   expect(readdirSync(data)).toStrictEqual(['projects.json']);
 });
 
-it("report says what to do if its user isn't allowed to write the page there", async () => {
+it("report says what to do if its user isn't allowed to write to the page's directory", async () => {
   const data = dataDirectory();
   const closed = tempDir();
   const file = join(closed, 'a.html');

@@ -25,7 +25,7 @@ const settled = (): Promise<void> => new Promise((resolve) => process.nextTick(r
 export class SimulatedTime {
   /** Milliseconds since the simulation began; never goes back. */
   nowMs = 0;
-  /** When the process last began to run again after a time in which it couldn't. */
+  /** When the process last resumed. */
   resumedMs = 0;
   /** How often more than an hour passed in one step: hourly work was then done only once. */
   hours = 0;

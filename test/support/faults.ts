@@ -103,8 +103,8 @@ async function remountReadOnly(runtime: Runtime): Promise<void> {
 }
 
 /**
- * Lets a sync fail, because the disk below is full: viewlog ends. ext4 of Linux 6.18 may report a
- * sync as done to any program although it has lost the transaction. So the test expects only views
+ * Lets a sync fail, because the disk below is full: viewlog exits. On Linux 6.18, ext4
+ * may report a sync as successful although it has lost the transaction. So the test expects only views
  * that were acknowledged while the disk below had space.
  */
 async function failSync(runtime: Runtime): Promise<void> {

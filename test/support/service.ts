@@ -38,7 +38,7 @@ export function theServiceOn(runtime: Runtime): void {
 function service(runtime: Runtime): void {
   const start = () => startViewlog({ runtime });
 
-  it('stores a view as a line, prints where it listens and exits with 0', async () => {
+  it('stores a view as a line, prints where it listens and exits with code 0', async () => {
     const viewlog = await start();
     const answer = await viewlog.post(FULL_VIEW);
     expect(answer.status).toBe(201);

@@ -84,7 +84,7 @@ class Archived {
     this.#runtimes = runtimes;
   }
 
-  /** Waits for a leader first, because without one an archive exits with 69. */
+  /** Waits for a leader first, because without one an archive exits with code 69. */
   async start(): Promise<void> {
     await this.#nats.leaderOf('VIEWS');
     const runtime = this.#runtimes[this.#starts++ % this.#runtimes.length]!;

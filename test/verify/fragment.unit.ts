@@ -14,7 +14,7 @@ it("any start of a line is a fragment, with or without NULs, but a whole line is
   }
   expect(isFragment('')).toBe(false);
   expect(isFragment(line)).toBe(false);
-  // Everything except its newline.
+  // A line that lacks only its newline.
   expect(isFragment(`${line}\0`)).toBe(true);
   expect(isFragment(`${line}}\0`)).toBe(false);
 });

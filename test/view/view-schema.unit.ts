@@ -144,7 +144,7 @@ describe('the errors of a view', () => {
   });
 
   it('include a number beyond the range of a double at any depth of cf', () => {
-    const expected = "array of numbers within a double's range";
+    const expected = "array whose numbers are within a double's range";
     const { issues } = refused(put('cf', '[{"deep":[-1e400]}]'));
     expect(issues).toMatchObject([{ field: 'cf', expected }]);
   });

@@ -67,7 +67,7 @@ describe('example', () => {
       ]);
       const ofRoot = await start(args('/'), tempDir(), {}).ended;
       expect(ofRoot.stderr).toMatch(
-        /^warning: "\/" belongs to root, so the file runs viewlog as root; give the directory /,
+        /^warning: "\/" belongs to root, so the service would run as root; give the directory /,
       );
     },
   );

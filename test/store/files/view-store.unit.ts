@@ -212,7 +212,7 @@ test('a store logs once that the free space is unknown', async () => {
 test.each([
   ['fdatasync', 'ENOSPC', 'sync'],
   ['write', 'EIO', 'write'],
-])('a store ends the process with 74 if %s fails with %s', async (failing, errno, what) => {
+])('a store ends the process with code 74 if %s fails with %s', async (failing, errno, what) => {
   const { store, disk, fatals, path } = await openFaulty();
   disk.fault = (operation) => (operation === failing ? { errno } : undefined);
   expect(await store.append(view(1))).toEqual({ unavailable: 'the disk has failed' });
