@@ -21,10 +21,7 @@ export const helpOn = (commands: () => readonly Command[]): Command =>
     examples: ['viewlog help activate', 'viewlog help trouble', 'viewlog help caddy'],
     options: [],
     async run(_, operands, { print }) {
-      // `update viewlog` is a question about updates.
-      const words = (operands.join(' ').toLowerCase().match(/\S+/g) ?? []).filter(
-        (word) => word !== 'viewlog',
-      );
+      const words = operands.join(' ').toLowerCase().match(/\S+/g) ?? [];
       print(words.length === 0 ? overview(commands()) : textOn(words, commands()));
       return EXIT.done;
     },

@@ -11,7 +11,7 @@ const FILLERS = new Set(
   (
     'a about after an and any anything are at be been by can could did do does for from get has have ' +
     'happen happens how i if in is it its many me mean means much my of on or see should so ' +
-    'still that the there this to was we what when where who why will with would you your'
+    'still that the there this to viewlog was we what when where who why will with would you your'
   ).split(' '),
 );
 
@@ -171,6 +171,7 @@ export class Manual {
     const [first, second] = ranked;
     const isClear =
       first !== undefined &&
+      first.isAbout &&
       first.part >= PART_MIN.answer &&
       first.score > CLEAR * (second?.score ?? 0);
     const others = ranked.slice(isClear ? 1 : 0, OTHERS_MAX);
@@ -209,7 +210,9 @@ export class Manual {
       const score =
         sum(words.map((word, i) => points[i]! * weightOf(word))) +
         sum(pairs.map((pair) => pointsOf(pair, section) * weightOf(...pair)));
-      return { section, score, part: isNamed ? 1 : sum(found) / whole };
+      // Not if it only mentions the words in passing.
+      const isAbout = points.some((point) => point >= 1);
+      return { section, score, isAbout, part: isNamed ? 1 : sum(found) / whole };
     });
     return ranked
       .filter(({ part }) => part >= PART_MIN.listed)

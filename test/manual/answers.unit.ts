@@ -101,7 +101,7 @@ const ANSWERS = {
   'send # Single-page sites':
     'react | single page | spa | router | react router | pushstate | angular | nuxt | vue router',
   "send # Views that aren't counted":
-    'bots | adblock | noscript | ad blocker | ad-blocker | blocked by client | net::ERR_BLOCKED_BY_CLIENT | iframe | frame | exclude my own visits | ublock | count my own visits',
+    'viewlog2000002 is off: no data-local | bots | adblock | noscript | ad blocker | ad-blocker | blocked by client | net::ERR_BLOCKED_BY_CLIENT | iframe | frame | exclude my own visits | ublock | count my own visits',
   'send # Where to put the script': 'amp | wordpress | tag manager | google tag manager',
   'shipping # ClickHouse': 'clickhouse',
   'shipping # Compressing old days': 'gzip | compress | compress old files | .gz files | zstd',
@@ -118,15 +118,19 @@ const ANSWERS = {
   'start # Use another port or directory': 'bind | listen | port | another port',
   'status-page # The status page': 'status | status page | dashboard',
   'status-page # Uptime monitors': 'uptime kuma | healthcheck for uptime robot',
-  'trouble # 400': 'body cut off | cut off | invalid json | malformed-json',
+  'trouble # 400':
+    'body cut off | cut off | invalid json | malformed-json | The body is "[object Object]": a page sent an object as text. Send JSON.stringify(view).',
   'trouble # 403':
-    '403 | forbidden | origin not allowed | 403 forbidden | project-not-activated | origin-not-allowed',
+    '403 | forbidden | origin not allowed | 403 forbidden | project-not-activated | origin-not-allowed | Project 4 doesn\'t accept views from "https://a.example". If it is one of its sites, ask the operator | Project 1000001 requires an Origin header, but the request has none',
+  'trouble # 404': 'There is nothing at /foo; send views to /view.',
   'trouble # 405': 'method not allowed | 405 method not allowed',
   'trouble # 408': 'request timeout',
   'trouble # 413': '413 | payload too large | 413 request entity too large | body too large',
   'trouble # 415': 'content type | content-type | 415 unsupported media type',
-  'trouble # 422': '422 | invalid-view',
-  'trouble # 429': '429 | limits | rate limit | limit | too many requests | 429 too many requests',
+  'trouble # 422':
+    '422 | invalid-view | "url" must be a string that starts with "/"; received "home"',
+  'trouble # 429':
+    '429 | limits | rate limit | limit | too many views | too many requests | 429 too many requests',
   'trouble # 502':
     'connection refused | bad gateway | gateway timeout | 502 bad gateway | connect ECONNREFUSED 127.0.0.1:8080 | net::ERR_CONNECTION_REFUSED | upstream prematurely closed connection while reading response header',
   'trouble # 503': '503 | service unavailable | storage-unavailable',
@@ -144,7 +148,7 @@ const ANSWERS = {
     'port in use | EADDRINUSE | listen EADDRINUSE: address already in use 127.0.0.1:8080 | port 8080 in use',
   'trouble # Exit 78': 'code=exited, status=78/CONFIG',
   'trouble # Exit 73':
-    "read-only file system | already running | what does exit 73 mean | another viewlog writes to /var/lib/viewlog | permission denied | EACCES | EACCES: permission denied, open '/var/lib/viewlog/projects.json'",
+    'read-only file system | already running | what does exit 73 mean | error: Another viewlog writes to "/var/lib/viewlog": process 2580 | status=226/NAMESPACE | permission denied | EACCES | EACCES: permission denied, open \'/var/lib/viewlog/projects.json\'',
   'trouble # Nothing arrives':
     'no views | views missing | nothing shows up | no data | failed to fetch | TypeError: Failed to fetch | NetworkError when attempting to fetch | NetworkError when attempting to fetch resource. | no data arrives | my views are missing',
   'trouble # The shipper sends nothing': 'vector sends nothing',
@@ -159,10 +163,10 @@ const QUESTIONS = Object.entries(ANSWERS).flatMap(([place, phrases]) =>
 /** Nothing in the manual answers these. */
 const UNKNOWN = [
   'a/b testing, bitcoin, blue button, click heatmap, conversion funnel, dark mode, EMFILE',
-  'geolocation, google analytics, import, import from matomo, java, ldap, machine learning',
+  'google analytics, import, import from matomo, java, ldap, machine learning',
   'mongodb, mysql, oauth, perl, pizza, quantum, raspberry pi, redis, rust, scroll depth',
   'selinux, the weather tomorrow, too many open files, two factor login with sms, what is it, (?:',
-  'screen resolution, video playback, kafkaesque, change the logo, country of the visitor',
+  'screen resolution, video playback, kafkaesque, change the logo',
 ]
   .join(', ')
   .split(', ');
