@@ -124,7 +124,13 @@ const PRIVACY = (() => {
     );
     return `${button}<script>${onClick}</script>`;
   };
-  return { script, hash, object: buttonOf('object'), accept: buttonOf('accept') };
+  return {
+    script,
+    hash,
+    object: buttonOf('object'),
+    accept: buttonOf('accept'),
+    withdraw: buttonOf('withdraw'),
+  };
 })();
 
 const WITH_CONSENT = (path: string, script: string): string =>
@@ -744,6 +750,20 @@ const PEOPLE: Person[] = [
       await v.counted(2);
     },
     stored: ['/ | Page / | SEARCH/find | SEARCH/find', '/a | Page /a | SITE/ | SEARCH/find'],
+  },
+  {
+    did: 'accepted with a button, and withdrew the consent',
+    html: (path, script) => WITH_CONSENT(path, script) + PRIVACY.withdraw,
+    steps: async (v) => {
+      await v.search('/');
+      await v.run(`void document.querySelector('#accept').click()`);
+      await v.counted(1);
+      await v.run(`void document.querySelector('#withdraw').click()`);
+      await v.open('/a');
+      return v.run('[localStorage.length, sessionStorage.length].join()');
+    },
+    stored: ['/ | Page / | SEARCH/find | SEARCH/find'],
+    saw: '0,0',
   },
   { did: "didn't accept", html: WITH_CONSENT, steps: open, stored: [] },
   {
