@@ -185,7 +185,9 @@ async function sayPace(project: Project, { path, paced, log }: Run): Promise<voi
   if (waitMs <= WAIT_MS_MAX) return;
   const pace = plural(MINUTE_MS / pauseMs(project), 'view');
   const time = `Its ${plural(views, 'view')} take up to ${formatDuration(waitMs)}`;
-  log.info(`Project ${id}: ${pace} per minute, to leave most of its limit to its pages. ${time}`);
+  log.info(
+    `Project ${id}: sending ${pace} per minute, to leave most of its limit to its pages. ${time}`,
+  );
 }
 
 const UNKNOWN = 'with an unknown outcome';
