@@ -70,10 +70,10 @@ export function collectorStatus({ keepDays, installation, snapshot }: CollectorS
       },
     },
   };
-  const fixFor = (reason: JudgedReason, { kind, id, activity }: Judged): string =>
+  const fixFor = (reason: JudgedReason, judged: Judged): string =>
     stepText(
-      kind === 'unlisted'
-        ? delistedStep(id, activity.lastAcceptedMs)
+      judged.kind === 'unlisted'
+        ? delistedStep(judged, judged.activity.lastAcceptedMs, installation())
         : fixOf(reason, installation()),
     );
   /** Returns what is wrong with the data directory and its fix, in one line. */

@@ -308,7 +308,7 @@ function causeSteps(
   nowMs: number,
 ): Step[] {
   const steps = reasons.flatMap((one) => reasonSteps(one, row, of, nowMs));
-  return isDelisted(row) ? [delistedStep(row.id, row.figures.lastAcceptedMs), ...steps] : steps;
+  return isDelisted(row) ? [delistedStep(row, row.figures.lastAcceptedMs, of), ...steps] : steps;
 }
 
 /** Returns the reason of refusals, its fix, and what became of the refused views. */
@@ -360,12 +360,24 @@ function latestWords(sample: Sample): string {
 }
 
 /** Returns what to do about a project that is no longer listed but was when its views arrived. */
-export const delistedStep = (id: string, lastAcceptedMs = 0): Step => ({
-  text:
+export function delistedStep(
+  { id, reasons }: Pick<ProjectRow, 'id' | 'reasons'>,
+  lastAcceptedMs = 0,
+  of: Installation,
+): Step {
+  const text =
     `${id} was in the projects file, and its last view was accepted on ${at(lastAcceptedMs)}. ` +
-    'If its entry was removed or its id was changed by mistake, restore the entry. ' +
-    'Otherwise, remove the script from its pages.',
-});
+    'If its entry was removed or its id was changed by mistake, restore the entry in the projects file. ' +
+    'Otherwise, remove the script from its pages.';
+  // Views refused for another reason arrived while the project was listed.
+  const reason = reasons.find(({ sample }) => sample.code === 'project-not-activated');
+  const { command } = reason?.remedy.kind === 'activate' ? fixOf(reason, of) : {};
+  if (command === undefined) return { text };
+  return {
+    text: `${text} To add a new entry, without its name, limit and other origins:`,
+    command,
+  };
+}
 
 function typoSteps({ id, meant }: ProjectRow): Step[] {
   if (meant === undefined) return [];

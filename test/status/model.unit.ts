@@ -504,10 +504,16 @@ it('the status page shows an unlisted id until it is activated, with the command
   scene.list(AURORA, { id: '2' });
   expect(scene.text())
     .toContain(`Project 77 (no longer listed): 9 of 10 views in the last hour were refused. The refusals began on ${at('14:00')}.
-  77 was in the projects file, and its last view was accepted on ${at('14:00')}. If its entry was removed or its id was changed by mistake, restore the entry. Otherwise, remove the script from its pages.
+  77 was in the projects file, and its last view was accepted on ${at('14:00')}. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. Otherwise, remove the script from its pages. To add a new entry, without its name, limit and other origins:
+    ${VIEWLOG} activate 77 ${FILES} --origin https://x.example
   9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: project not activated.${again.trimEnd()}`);
   scene.refuse(1, { code: 'origin-not-allowed', project: '77' }, MOVED);
-  expect(scene.text()).not.toContain('activate 77');
+  expect(scene.text().match(/activate 77 .*/g)).toStrictEqual([
+    `activate 77 ${FILES} --origin https://x.example`,
+  ]);
+  scene.around = { ...scene.around, fault: {} };
+  expect(scene.text()).toMatch(/ restore the entry in the projects file\. .* from its pages\.\n/);
+  scene.around = { files: { refusedDays } };
   expect(arrivingWords(scene.model())).toStrictEqual([
     200,
     'Project 77: 91% refused (project not activated, origin not allowed)',
