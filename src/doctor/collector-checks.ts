@@ -61,12 +61,12 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
         : "viewlog can't start until this is fixed.";
     const fault = summaryOfFaults(reading.faults);
     const what = `${fault}. ${effect}`;
-    const { content, create } = reading;
-    if (Buffer.isBuffer(content)) {
+    const { line, create } = reading;
+    if (line !== undefined) {
       return [error(what, 'Correct the file. To check it again, run:', commands.check(of))];
     }
     if (status.overview?.projectsFault?.isMissing) return [error(what, RESTORE_PROJECTS)];
-    // If the file can't be read, `checkPermissions` says what to do.
+    // The fault of an empty file, or `checkPermissions`, says what to do.
     if (create === undefined) return [error(what)];
     const isDirectoryMissing = disk && !disk.inside && !disk.fault;
     if (isDirectoryMissing && otherProjects(of) === undefined) {

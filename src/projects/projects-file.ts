@@ -48,7 +48,7 @@ export type Reading = Parsed & {
   readonly create?: string;
   /** What to do if no viewlog used the missing file, with that command. */
   readonly advice?: string;
-  /** The command that begins a new list; set only if the file is missing and a viewlog used it. */
+  /** The command that begins a new list; set if the file is empty, or missing and a viewlog used it. */
   readonly begin?: string;
 };
 
@@ -60,13 +60,19 @@ export async function readProjectsFile(path: string, last?: Reading): Promise<Re
   const content = await readContent(path);
   if (last !== undefined && isSameContent(content, last.content)) return last;
   const name = printable(path, Infinity);
-  if (Buffer.isBuffer(content)) return { content, ...parseProjectsFile(content, name) };
-  if (content !== undefined) return { content, faults: [cannotRead(path, causeOf(content))] };
+  const isEmpty = Buffer.isBuffer(content) && content.toString().trim() === '';
+  if (Buffer.isBuffer(content) && !isEmpty) {
+    return { content, ...parseProjectsFile(content, name) };
+  }
+  if (content instanceof Error) return { content, faults: [cannotRead(path, causeOf(content))] };
   const data = basename(path) === 'projects.json' ? dirname(path) : undefined;
   const self = ownAnnouncement({ role: 'collector', data, projects: path, chosen: {} });
   const of = await withOwners(self);
-  if (await wasUsed(path)) {
-    return { content, faults: [cannotRead(path, LOST)], begin: beginProjects(of) };
+  if (isEmpty || (await wasUsed(path))) {
+    const fault = isEmpty
+      ? `Projects file "${name}" is empty`
+      : cannotRead(path, "it doesn't exist");
+    return { content, faults: [`${fault}. ${RESTORE}`], begin: beginProjects(of) };
   }
   const create = activate(of, 'ID');
   const option = data === undefined ? '--projects' : '--data';
@@ -74,8 +80,7 @@ export async function readProjectsFile(path: string, last?: Reading): Promise<Re
   return { content, faults: [cannotRead(path, "it doesn't exist")], create, advice };
 }
 
-const LOST =
-  "it doesn't exist. Restore it from a backup, because a file that activate creates would list only one project";
+const RESTORE = 'Restore it from a backup, because a new file would list only one project';
 
 /** Returns whether a collector whose data directory contains this file runs or ran there. */
 async function wasUsed(path: string): Promise<boolean> {

@@ -115,7 +115,9 @@ function correction({ isMissing, access, line }: ProjectsFault, of: Installation
     const { words, command } = access;
     return command === undefined ? [] : [{ text: `To correct this, ${words}:`, command }];
   }
-  const text = 'Correct the file. Until then, no command can change it. To check it again:';
+  // Without a line, the fault itself says what to do.
+  const correct = line === undefined ? '' : 'Correct the file. ';
+  const text = `${correct}Until then, no command can change it. To check it again:`;
   return [
     ...(line?.some((part) => part.trim() !== '') ? [lineStep(...line)] : []),
     { text, command: commands.check(of) },

@@ -915,6 +915,13 @@ it("the doctor prints one command for a missing data directory, which doesn't cr
   expect(problemLines({ projects: missing })[0]).toContain(create);
 });
 
+it("the doctor doesn't advise to correct an empty projects file", () => {
+  const projects = { content: Buffer.from(''), faults: ['it is empty'], begin: 'tee' };
+  expect(problemLines({ projects })).toStrictEqual([
+    "error projects file: it is empty. The running viewlog uses the last good list, but can't start again until this is fixed.",
+  ]);
+});
+
 it("the doctor doesn't take its own user's denial for a fault of the projects file", () => {
   const refusals = problemLines({ ...DENIED, ...shown(sceneOf({}, 2)) });
   expect(refusals.join()).toMatch(/warning refusals: Aurora/);

@@ -212,6 +212,16 @@ test("the error about a file that can't be read or written names the file", asyn
   expect(await fs.readdir(directory)).toEqual(['link', 'projects.json']);
 });
 
+test('activate leaves an empty file unchanged and prints a command that begins a new list', async () => {
+  const { path, read, run } = await file('\n');
+  const { code, err } = await run(activate, '1');
+  expect([code, await read()]).toEqual([78, '\n']);
+  expect(err).toMatch(
+    /^Projects file ".*" is empty\. Restore it from a backup, .*\. To begin a new/,
+  );
+  expect(err.endsWith(`: echo '{"projects": []}' | tee ${path}`)).toBe(true);
+});
+
 describe.runIf(isRoot)('activate as another user', () => {
   const PERSON = 65_534;
   const AS_4711 = '#4711: sudo setpriv --reuid=4711 --regid=';

@@ -71,6 +71,21 @@ test('viewlog ignores an invalid projects file, logs the error once and shows it
   ]);
 });
 
+test.each(['', ' \n', '\ufeff'])(
+  'viewlog says that an emptied projects file must be restored: %j',
+  async (text) => {
+    const { path, save, projects, reload, logged } = await followed();
+    await save(text);
+    await reload();
+    const first = `Projects file "${path}" is empty. Restore it from a backup, because a new file would list only one project`;
+    expect(logged).toEqual([
+      `warn: viewlog continues with the last good list of projects: ${first}`,
+    ]);
+    expect(projects.fault).toMatchObject({ first, line: undefined });
+    await expect(followed(text, path)).rejects.toThrow(first);
+  },
+);
+
 test('a reload applies an edit immediately and is logged even if nothing changed', async () => {
   const { save, projects, reload, logged } = await followed();
   await save(listOf('1', '2'));

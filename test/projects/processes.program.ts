@@ -44,7 +44,7 @@ test('after a start with several projects, no command creates a deleted projects
   fs.rmSync(path);
   const restore =
     `Can't read projects file "${path}": it doesn't exist. Restore it from a backup, ` +
-    'because a file that activate creates would list only one project';
+    'because a new file would list only one project';
   const refused = async (...args: string[]): Promise<string> => {
     const { code, stderr } = await run(args, { data });
     expect([args, code, stderr]).toEqual([args, 78, expect.stringContaining(restore)]);

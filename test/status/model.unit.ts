@@ -90,7 +90,7 @@ Aurora: the problem was fixed on ${at('14:06')}.
 
   it('a comma is missing in the projects file', () => {
     const fault = 'projects.json:3:2: expected ","';
-    const around = { fault: { first: fault }, files: { refusedDays } };
+    const around = { fault: { first: fault, line: ['', ''] as const }, files: { refusedDays } };
     const scene = sceneOf(around);
     scene.refuse(1, unlisted('77'));
     expect(scene.text()).toBe(`The projects file is invalid
@@ -118,6 +118,13 @@ The projects file has been invalid since ${at('14:00')}. viewlog continues with 
     const isNew = new Scene([]);
     isNew.around = around;
     expect(isNew.whole()).not.toMatch(/srv\/viewlog (activate|snippet)/);
+  });
+
+  it('the projects file was emptied', () => {
+    const scene = sceneOf({ fault: { first: 'projects.json is empty. Restore it' } });
+    expect(scene.text()).toMatch(
+      / projects\.json is empty\. Restore it\.\n {2}Until then, no command can change it\. To check it again:\n/,
+    );
   });
 
   it('the projects file was removed', () => {
