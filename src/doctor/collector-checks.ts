@@ -7,7 +7,7 @@ import { portOf } from '../http/listener.ts';
 import * as commands from '../installation/commands.ts';
 import { type Installation, otherProjects } from '../installation/installation.ts';
 import { summaryOf } from '../projects/project-list.ts';
-import { summaryOfFaults } from '../projects/projects-file.ts';
+import { BRING_BACK, summaryOfFaults } from '../projects/projects-file.ts';
 import { overdueNotice, problemNotice, RESTORE_PROJECTS } from '../status/problem-words.ts';
 import { needsTokenVariable } from '../settings.ts';
 import { isOpen } from '../status/state.ts';
@@ -71,11 +71,11 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
     const isDirectoryMissing = disk && !disk.inside && !disk.fault;
     if (isDirectoryMissing && otherProjects(of) === undefined) {
       const both = `${fault}, and neither does its directory. ${effect}`;
-      const fix =
-        'Check --data. If it is correct, create the directory, then run the doctor again:';
+      const fix = `${BRING_BACK} check --data, create the directory, and run the doctor again:`;
       return [error(both, fix, commands.create(of))];
     }
-    return [error(what, "Create the file, with a project's id instead of ID:", create)];
+    const fix = `${BRING_BACK} create the file, with a project's id instead of ID:`;
+    return [error(what, fix, create)];
   }
   // Another check reports that viewlog, unlike this user, can't read the file.
   if (status.overview?.projectsFault?.access !== undefined) return [];

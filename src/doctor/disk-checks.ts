@@ -18,6 +18,7 @@ import {
 } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
 import { type Installation, otherProjects, UNIT } from '../installation/installation.ts';
+import { BRING_BACK } from '../projects/projects-file.ts';
 import { type Space, spaceOf } from '../status/look-around.ts';
 import { directoryNotice, spaceStep } from '../status/problem-words.ts';
 import { daysInWords } from '../status/words.ts';
@@ -72,8 +73,7 @@ export function checkDirectory({ disk, isOutsider, nowMs, of }: Facts): readonly
   }
   // `checkProjects` says what to do, because the projects file is missing, too.
   if (of.projects !== undefined && otherProjects(of) === undefined) return [];
-  const fix =
-    "Check --data. viewlog creates the directory when it starts. If its account isn't allowed to, run:";
+  const fix = `${BRING_BACK} check --data. viewlog creates the directory when it starts. If its account isn't allowed to, run:`;
   return [warning(`The data directory "${data}" doesn't exist.`, fix, commands.create(of))];
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { errnoOf, EXIT, Fatal, errorText } from '../base/exit.ts';
 import { formatSize, MiB, plural } from '../base/format.ts';
@@ -46,7 +46,7 @@ export type Reading = Parsed & {
   readonly access?: AccessFix;
   /** The command that creates the file; set only if the file is missing and no viewlog used it. */
   readonly create?: string;
-  /** What to do if no viewlog used the missing file, with that command. */
+  /** The end of the fault if no viewlog used the missing file: what to do, with that command. */
   readonly advice?: string;
   /** The command that begins a new list; set if the file is empty, or missing and a viewlog used it. */
   readonly begin?: string;
@@ -76,9 +76,16 @@ export async function readProjectsFile(path: string, last?: Reading): Promise<Re
   }
   const create = activate(of, 'ID');
   const option = data === undefined ? '--projects' : '--data';
-  const advice = `check ${option}, or create it, with a project's id instead of ID: ${create}`;
+  // A mount point without its disk is empty.
+  const names = await readdir(dirname(path)).catch(errnoOf);
+  const start = names === 'ENOENT' || names?.length === 0 ? `. ${BRING_BACK} ` : '; ';
+  const advice = `${start}check ${option}, or create the file, with a project's id instead of ID: ${create}`;
   return { content, faults: [cannotRead(path, "it doesn't exist")], create, advice };
 }
+
+/** The causes that an operator should rule out before a command creates the directory or its file. */
+export const BRING_BACK =
+  "If the directory was moved or its disk isn't mounted, bring it back. Otherwise,";
 
 const RESTORE = 'Restore it from a backup, because a new file would list only one project';
 
@@ -101,7 +108,7 @@ export const faultsOf = ({
   faults,
   advice,
 }: Extract<Reading, { readonly faults: unknown }>): readonly string[] =>
-  advice === undefined ? faults : faults.map((fault) => `${fault}; ${advice}`);
+  advice === undefined ? faults : faults.map((fault) => fault + advice);
 
 /** @throws {Fatal} exit 78 with every fault. */
 export function fileOrFatal(reading: Reading): ProjectsFile {

@@ -416,7 +416,7 @@ const FINDINGS: Findings = {
     { projects: reading('{"projects":[]}') },
   ],
   'only the data directory is missing': [
-    'warning data directory: The data directory "/data" doesn\'t exist. Check --data. viewlog creates the directory when it starts. If its account isn\'t allowed to, run: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data',
+    "warning data directory: The data directory \"/data\" doesn't exist. If the directory was moved or its disk isn't mounted, bring it back. Otherwise, check --data. viewlog creates the directory when it starts. If its account isn't allowed to, run: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data",
     {
       of: { ...INSTALLATION, program: ['viewlog'], projects: '/etc/p.json' },
       disk: {},
@@ -909,10 +909,12 @@ it("the doctor prints one command for a missing data directory, which doesn't cr
   const notRunning = { ...NOT_RUNNING, source: 'options' as const, projects: missing };
   const [first, ...rest] = problemLines({ ...notRunning, disk: {} });
   expect(first).toBe(
-    "error projects file: it doesn't exist, and neither does its directory. viewlog can't start until this is fixed. Check --data. If it is correct, create the directory, then run the doctor again: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data",
+    "error projects file: it doesn't exist, and neither does its directory. viewlog can't start until this is fixed. If the directory was moved or its disk isn't mounted, bring it back. Otherwise, check --data, create the directory, and run the doctor again: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data",
   );
   expect(rest.join()).not.toMatch(/directory|--data/);
-  expect(problemLines({ projects: missing })[0]).toContain(create);
+  expect(problemLines({ projects: missing })[0]).toMatch(
+    /fixed\. If the directory was moved .* Otherwise, create the file, with a project's id instead of ID: viewlog activate ID --data \/data$/,
+  );
 });
 
 it("the doctor doesn't advise to correct an empty projects file", () => {

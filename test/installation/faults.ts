@@ -175,7 +175,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       fs.rmSync(place.projects);
       const said = await place.failsToStart(78);
       expect(said).toContain(`projects file "${place.projects}": it doesn't exist`);
-      const command = commandIn(said, /instead of ID: (.*)/).replace('activate ID', 'activate 1');
+      const command = commandIn(said, /or create the file, .* instead of ID: (.*)/).replace(
+        'activate ID',
+        'activate 1',
+      );
       await works(place, command, [], asEditor(place));
       await place.starts();
       await accepted(place);

@@ -212,6 +212,33 @@ test("the error about a file that can't be read or written names the file", asyn
   expect(await fs.readdir(directory)).toEqual(['link', 'projects.json']);
 });
 
+test.each([
+  [
+    'missing',
+    '/none',
+    ". If the directory was moved or its disk isn't mounted, bring it back. Otherwise,",
+  ],
+  [
+    'empty',
+    '',
+    ". If the directory was moved or its disk isn't mounted, bring it back. Otherwise,",
+  ],
+  ['in use', '', ';'],
+])(
+  'the error about a missing projects file names the usual causes if its directory is %s',
+  async (what, name, words) => {
+    const { directory, run } = await file();
+    if (what === 'in use') await fs.writeFile(`${directory}/views-2026-11-22.ndjson`, '');
+    const { code, err } = await run(check, '--projects', `${directory}${name}/projects.json`);
+    expect([code, err]).toEqual([
+      78,
+      expect.stringContaining(
+        `it doesn't exist${words} check --data, or create the file, with a project's id instead of ID: `,
+      ),
+    ]);
+  },
+);
+
 test('activate leaves an empty file unchanged and prints a command that begins a new list', async () => {
   const { path, read, run } = await file('\n');
   const { code, err } = await run(activate, '1');

@@ -52,7 +52,7 @@ test('after a start with several projects, no command creates a deleted projects
     return stderr;
   };
   for (const command of ['check', 'projects', 'serve']) {
-    expect(await refused(command)).not.toMatch(/create it| activate ID|tee/);
+    expect(await refused(command)).not.toMatch(/create the| activate ID|tee/);
   }
   // The running collector is enough, for example if its disk was full at the start.
   fs.renameSync(`${data}/last-start.json`, `${data}/moved`);
@@ -88,7 +88,9 @@ test('after a first start without a projects file, its command creates the file'
   for (let i = 0; i < 2; i++) {
     const { code, stderr } = await run(['serve', '--port=0', '--status=off'], { data });
     const [, command = ''] =
-      /; check --data, or create it, with a project's id instead of ID: (.*)$/m.exec(stderr) ?? [];
+      /doesn't exist\. If the directory was moved or its disk isn't mounted, bring it back\. Otherwise, check --data, or create the file, with a project's id instead of ID: (.*)$/m.exec(
+        stderr,
+      ) ?? [];
     expect([code, command]).toEqual([78, expect.stringContaining(' activate ID --data ')]);
     if (i === 1) execFileSync('sh', ['-c', command.replace(' ID ', ' 7 ')], { cwd: '/' });
   }

@@ -253,7 +253,7 @@ function service(runtime: Runtime): void {
       [
         ['serve', '--projects', 'nowhere.json'],
         78,
-        /; check --projects, or create it, .* instead of ID: \/.* activate ID --projects /,
+        /; check --projects, or create the file, .* instead of ID: \/.* activate ID --projects /,
       ],
     ];
     for (const [args, exit, message] of cases) {
