@@ -46,7 +46,8 @@ const by = (label: string, values: Readonly<Record<string, number>>): Labelled[]
   Object.entries(values).map(([name, value]) => [`${label}="${name}"`, value]);
 
 /**
- * Returns a collector's metrics. The number of series is bounded: only listed ids become labels.
+ * Returns a collector's metrics. The number of series is bounded: only ids that are listed, or were
+ * when their views were accepted, become labels.
  * Received is the sum of accepted and refused, whenever it is read.
  */
 export function collectorMetrics(state: CollectorState, files: FilesSeen): Metric[] {
@@ -58,9 +59,10 @@ export function collectorMetrics(state: CollectorState, files: FilesSeen): Metri
   const refusedViews = { ...accepted };
   for (const [id, one] of counts.projects) {
     const views = one.accepted - one.acceptedEarlier;
-    // A project that is no longer listed keeps its views.
-    if (views > 0) accepted[id] = views;
-    if (projects.find(id) !== undefined) refusedViews[id] = one.refused - one.refusedEarlier;
+    // An alert adds the two series, so a removed id has both. Later, it keeps its accepted views.
+    const isShown = projects.find(id) !== undefined || counts.isSending(id);
+    if (isShown || views > 0) accepted[id] = views;
+    if (isShown) refusedViews[id] = one.refused - one.refusedEarlier;
   }
   const lastSeconds = total.lastAcceptedMs && total.lastAcceptedMs / 1000;
   const active = all.filter((project) => project.active).length;
@@ -73,7 +75,7 @@ export function collectorMetrics(state: CollectorState, files: FilesSeen): Metri
     ['viewlog_views_refused_total', 'Requests refused.', by('code', counts.refusedByCode)],
     [
       'viewlog_project_refused_total',
-      'Refused views of listed projects.',
+      'Refused views of listed projects and removed ids.',
       by('project', refusedViews),
     ],
     ['viewlog_last_accepted_timestamp_seconds', 'When the last view was accepted.', lastSeconds],

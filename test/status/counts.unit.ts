@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/time.ts';
 import { LATEST_MAX } from '../../src/status/counts.ts';
+import { collectorMetrics } from '../../src/status/metrics.ts';
 import { CountsFile, slicesOf } from '../../src/status/saved-counts.ts';
 import { Timeline } from '../../src/status/timeline.ts';
 import { refusal } from '../../src/view/refusal.ts';
@@ -105,6 +106,34 @@ describe('saved counts', () => {
     await file.restore();
     return { again, lines: log.lines };
   }
+
+  it('give the metrics a series for a removed id, even at zero after a restart, and for no other unlisted id', async () => {
+    const dir = tempDir();
+    const scene = new Scene([{ id: '1' }, { id: '2' }]);
+    scene.accept(3, '2');
+    scene.list({ id: '1' });
+    scene.refuse(2, { code: 'project-not-activated', project: '2' });
+    scene.refuse(2, { code: 'project-not-activated', project: '77' });
+    /** Returns the accepted and the refused views, by project. */
+    const seriesOf = (one: Scene) => {
+      const metrics = collectorMetrics(one.state(), one.state().files);
+      return ['viewlog_views_accepted_total', 'viewlog_project_refused_total'].map((name) => {
+        const [, , value] = metrics.find(([of]) => of === name)!;
+        return Object.fromEntries(value as [string, number][]);
+      });
+    };
+    expect(seriesOf(scene)).toStrictEqual([
+      { 'project="1"': 0, 'project="2"': 3 },
+      { 'project="1"': 0, 'project="2"': 2 },
+    ]);
+    await fileOf(scene, dir).file.save();
+    const { again } = await reopened(dir, scene);
+    const both = { 'project="1"': 0, 'project="2"': 0 };
+    expect(seriesOf(again)).toStrictEqual([both, both]);
+    again.nowMs += DAY_MS + HOUR_MS;
+    const listed = { 'project="1"': 0 };
+    expect(seriesOf(again)).toStrictEqual([listed, listed]);
+  });
 
   it('are the same after a restart', async () => {
     const dir = tempDir();
