@@ -1,7 +1,6 @@
 import type { Context } from 'hono';
 import { builtTexts } from '../base/built.ts';
 import type { KeepDays } from '../disk/retention.ts';
-import type { Project } from '../projects/project-list.ts';
 import type { Service } from './app.ts';
 import { type CollectorState, healthOf } from './health.ts';
 import { type Installation, shownPart } from '../installation/installation.ts';
@@ -30,8 +29,8 @@ export function collectorStatus({ keepDays, installation, snapshot }: CollectorS
   const { data } = installation();
   const records = data === undefined ? undefined : replayRecords(data);
   const filesNow = () => lookAround(data, keepDays, snapshot().nowMs, installation().owners.data);
-  /** @param project the only project to judge; by default, all are judged. */
-  const modelNow = async ({ req }: Context, project?: Project) => {
+  /** @param project the only id to judge; by default, all are judged. */
+  const modelNow = async ({ req }: Context, project?: string) => {
     const filter = (req.query('filter') ?? '').trim().slice(0, FILTER_LENGTH_MAX);
     const files = await filesNow();
     const { nowMs, counts } = snapshot();
@@ -54,12 +53,13 @@ export function collectorStatus({ keepDays, installation, snapshot }: CollectorS
       },
       '/arriving': async (context) => {
         const id = context.req.query('project');
-        const project = id === undefined ? undefined : snapshot().projects.find(id);
-        if (id !== undefined && project === undefined) {
-          return context.text("That project isn't listed.\n", 404);
-        }
-        const [status, text] = arrivingWords(await modelNow(context, project));
-        return context.text(`${text}\n`, status);
+        const model = await modelNow(context, id);
+        const [status, text] = arrivingWords(model);
+        if (id === undefined || model.projectsListed > 0) return context.text(`${text}\n`, status);
+        // A monitor that names a removed id shouldn't see 200.
+        return model.problemsInAll > 0
+          ? context.text(`${text}\n`, 503)
+          : context.text("That project isn't listed.\n", 404);
       },
       '/page.css': (context) => pageFile(context, 'page.css', 'text/css'),
       '/page.js': (context) => pageFile(context, 'page.js', 'text/javascript'),

@@ -324,21 +324,22 @@ export const isFixed = ({ fixedMs, lastHour }: Recent): boolean =>
   fixedMs !== undefined && lastHour > 0;
 
 /**
- * Judges each listed project or only one, then the ids that were listed when their views of the last
- * day were accepted, and the requests.
+ * Judges each listed project, then the ids that were listed when their views of the last day were
+ * accepted, and the requests.
+ * @param only the only id to judge, and no requests.
  */
-export function* judgements(around: Surroundings, only?: Project): Generator<Judged> {
-  const { counts, projects, nowMs } = around;
-  for (const project of only === undefined ? projects.all() : [only]) {
-    yield judge(project, counts.projects.get(project.id), around);
+export function* judgements(around: Surroundings, only?: string): Generator<Judged> {
+  const { counts, projects } = around;
+  const found = only === undefined ? projects.all() : [projects.find(only)];
+  for (const project of found) {
+    if (project !== undefined) yield judge(project, counts.projects.get(project.id), around);
   }
-  if (only !== undefined) return;
-  for (const [id, activity] of counts.projects) {
+  for (const id of only === undefined ? counts.projects.keys() : [only]) {
     // The sum of a day costs more, and most ids are listed.
-    const isGone = projects.find(id) === undefined && activity.acceptedIn.lastDay(nowMs) > 0;
-    if (isGone) yield judge({ id, active: false }, activity, around, 'unlisted');
+    const isGone = projects.find(id) === undefined && counts.isSending(id);
+    if (isGone) yield judge({ id, active: false }, counts.projects.get(id), around, 'unlisted');
   }
-  yield judge(REQUESTS, counts.requests, around, 'requests');
+  if (only === undefined) yield judge(REQUESTS, counts.requests, around, 'requests');
 }
 
 /** The number of judgements between two yields to the event loop. */
@@ -350,7 +351,7 @@ const SLICE = 500;
 export async function judgeAll(
   around: Surroundings,
   visit: (judged: Judged) => void,
-  only?: Project,
+  only?: string,
 ): Promise<void> {
   let judged = 0;
   for (const one of judgements(around, only)) {

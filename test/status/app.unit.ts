@@ -207,6 +207,25 @@ describe('/arriving', () => {
     expect((await ask('?project=1'))[0]).toBe(200);
   });
 
+  it('answers 503 for a removed id while its views are refused', async () => {
+    const scene = new Scene([{ id: '1' }, { id: '77', name: 'Shop' }]);
+    const ask = arriving(scene);
+    scene.accept(1, '77');
+    scene.list({ id: '1' });
+    const unlisted = [404, "That project isn't listed."];
+    expect(await ask('?project=77')).toStrictEqual(unlisted);
+    for (const project of ['77', '78']) {
+      scene.refuse(20, { code: 'project-not-activated', project });
+    }
+    scene.refuse(9, { code: 'malformed-json' });
+    expect(await ask('?project=77')).toStrictEqual([
+      503,
+      'Project 77: 95% refused (project not activated)',
+    ]);
+    expect(await ask('?project=78')).toStrictEqual(unlisted);
+    expect(await ask('?project=1')).toStrictEqual([200, 'Quiet: no views in the last hour']);
+  });
+
   it('answers 503 if no view can be stored, or if a project is silent', async () => {
     const scene = new Scene([{ id: '1', name: 'Aurora' }, { id: '2' }], NOON - 48 * HOUR_MS);
     const ask = arriving(scene);
