@@ -1,10 +1,17 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { blocksOf, MANUAL, read } from './support/documents.ts';
 import { hasDuckDb, newDuckDb } from './support/duckdb.ts';
-import { isHere } from './support/runtimes.ts';
+import { BUNDLE, isHere } from './support/runtimes.ts';
 import { storedLines } from './support/stored-lines.ts';
 import { storedViews } from './support/stored-views.ts';
 import { tempDir } from './support/temp-dir.ts';
@@ -138,6 +145,48 @@ it("the manual's crontab line spares the two latest files, and report counts eve
   expect(readdirSync(data).toSorted()).toStrictEqual(names);
   const { stdout } = await run(['report', '--json'], { data });
   expect(JSON.parse(stdout)).toMatchObject({ views: 12 });
+});
+
+it("the manual's commands leave each compressed day only once in a copy, and a receipt checks the copy", () => {
+  const root = tempDir();
+  const [, section = ''] = read(`${MANUAL}/running.md`).split('\n## Backups\n');
+  const inRoot = (command: string): string =>
+    command
+      .replaceAll(/sudo (-u viewlog )?/g, '')
+      .replaceAll(/\/(var\/lib|srv)\/viewlog/g, `${root}/$1`)
+      .replaceAll('viewlog verify', `${process.execPath} ${BUNDLE} verify`);
+  const [copy = ''] = /sudo cp -a [^`]*/.exec(section)!;
+  const blocks = blocksOf(section).map(({ text }) => text);
+  const tidy = blocks.find((text) => text.includes('.gz'))!;
+  const check = blocks.find((text) => text.includes('diff'))!;
+  const bash = (command: string) =>
+    spawnSync('bash', ['-c', inRoot(command)], { cwd: root, encoding: 'utf8' });
+  const [data, backup] = [`${root}/var/lib`, `${root}/srv`];
+  for (const dir of [data, backup]) mkdirSync(dir, { recursive: true });
+  const write = (dir: string, day: string, lines: readonly string[]): void =>
+    writeFileSync(`${dir}/views-2026-01-0${day}.ndjson`, lines.map((line) => `${line}\n`).join(''));
+  for (const day of '12345') write(data, day, storedLines(`2026-01-0${day}`, 9));
+  bash(copy);
+  // The last copy has only the beginning of this day.
+  write(backup, '2', storedLines('2026-01-02', 4));
+  execFileSync(
+    'gzip',
+    ['1', '2', '3'].map((day) => `${data}/views-2026-01-0${day}.ndjson`),
+  );
+  bash(copy);
+  const twice = bash(check);
+  expect(twice.stderr).toContain('also exists as a .gz file');
+  // The copy of this file was cut short.
+  truncateSync(`${backup}/views-2026-01-03.ndjson.gz`, 40);
+  expect(bash(tidy)).toMatchObject({ stdout: '' });
+  const names = (): string[] => readdirSync(backup).map((name) => name.slice(15));
+  const whole = ['1.ndjson.gz', '2.ndjson.gz', '3.ndjson.gz', '4.ndjson', '5.ndjson'];
+  expect(names()).toStrictEqual(whole.toSpliced(2, 0, '3.ndjson'));
+  execFileSync('touch', [`${data}/views-2026-01-03.ndjson.gz`]);
+  bash(copy);
+  expect(bash(tidy)).toMatchObject({ stdout: '', stderr: '' });
+  expect(names()).toStrictEqual(whole);
+  expect(bash(check)).toMatchObject({ stdout: '', stderr: '', status: 0 });
 });
 
 const parsed = (line: string): unknown => JSON.parse(line);
