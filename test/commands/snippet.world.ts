@@ -739,6 +739,25 @@ const PEOPLE: Person[] = [
     stored: [HOME],
     saw: 'is off: opt-out',
   },
+  ...['object', 'withdraw'].map((id): Person => ({
+    did: `read on, clicked #${id}, and went back to a page that the browser had kept`,
+    html: (path, script) =>
+      WITH_CONSENT(path, script) + (id === 'object' ? PRIVACY.object : PRIVACY.withdraw),
+    steps: async (v) => {
+      await v.open('/');
+      await v.run(`void document.querySelector('#accept').click()`);
+      await v.counted(1);
+      await v.follow('/a');
+      await v.counted(2);
+      await v.run(`void document.querySelector('#${id}').click()`);
+      await v.wait(500);
+      await v.back();
+      await v.wait(500);
+      await v.run(`void history.pushState(null, '', '/b')`);
+      await v.wait(2000);
+    },
+    stored: [HOME, '/a | Page /a | SITE/ | '],
+  })),
   {
     did: 'accepted with a button, and read on',
     html: WITH_CONSENT,
@@ -760,10 +779,10 @@ const PEOPLE: Person[] = [
       await v.counted(1);
       await v.run(`void document.querySelector('#withdraw').click()`);
       await v.open('/a');
-      return v.run('[localStorage.length, sessionStorage.length].join()');
+      return v.run('[localStorage.consent, localStorage.viewlog, sessionStorage.length].join()');
     },
     stored: ['/ | Page / | SEARCH/find | SEARCH/find'],
-    saw: '0,0',
+    saw: ',off,0',
   },
   { did: "didn't accept", html: WITH_CONSENT, steps: open, stored: [] },
   {

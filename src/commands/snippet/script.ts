@@ -38,6 +38,8 @@ interface NavigationEvent extends Event {
   let path: string;
   let url: string;
   let byHand: ByHand | undefined;
+  /** Shorter than `undefined`; for the same reason, `1` stands for `true`. */
+  let none: undefined;
   /** When the current view began; 0 once that view was sent. */
   let ld: Date | 0;
   /** For how long after `ld` the site may set the title. */
@@ -70,7 +72,7 @@ interface NavigationEvent extends Event {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body,
-      keepalive: true,
+      keepalive: 1 as never,
       referrerPolicy: 'origin',
       signal: AbortSignal.timeout?.(1e4),
     })
@@ -95,7 +97,7 @@ interface NavigationEvent extends Event {
         ref,
         ld: began,
         url,
-        content: template ? { templateId: template } : undefined,
+        content: template ? { templateId: template } : none,
         orgreferer: first,
         ...byHand,
       }),
@@ -126,16 +128,28 @@ interface NavigationEvent extends Event {
     else if (ld) send();
   };
 
-  let begin = (waitMs: number, given?: ByHand): void => {
+  /** @param set the switch that the page has set. */
+  let isOff = (set?: unknown): unknown => {
+    try {
+      return set == 'off' || localStorage[name] == 'off';
+    } catch {
+      // Without storage, nobody can have turned the script off there.
+    }
+  };
+
+  /** @param waitMs by default 0. */
+  let begin = (waitMs?: number, given?: ByHand): void => {
     // Sends the old view with the title seen last: the new page may already have set its own title.
     if (ld) send();
+    // The visitor may have turned the script off since, on this page or on another one.
+    if (isOff()) return;
     ref = from;
     place();
     ld = new Date();
     byHand = given;
     oldTitle = page.title;
-    pn = undefined;
-    titleMs = waitMs;
+    pn = none;
+    titleMs = waitMs as number;
     look();
   };
 
@@ -153,7 +167,7 @@ interface NavigationEvent extends Event {
 
   /** Prerendered pages are hidden, and so are tabs that are opened in the background. */
   let whenShown = (run: () => void): void =>
-    page.hidden ? on('visibilitychange', run, { once: true }) : run();
+    page.hidden ? on('visibilitychange', run, { once: 1 as never }) : run();
 
   let start = (): void => {
     let activation = navigation?.activation;
@@ -183,7 +197,7 @@ interface NavigationEvent extends Event {
     });
     if (browser[key]!.manual != null) return;
     begin('app' in browser[key]! ? 1500 : 0);
-    on('pageshow', (event) => event.persisted && begin(0));
+    on('pageshow', (event) => event.persisted && begin());
     on('popstate', moved);
     if (navigation) on.call(navigation, 'currententrychange', moved);
     else {
@@ -204,14 +218,9 @@ interface NavigationEvent extends Event {
     // A page can turn the script off, for example for visitors who ask not to be tracked. The site's
     // owner can turn it off in a browser, so that it counts only visitors. The page's other scripts
     // find the switch in `browser`, because this one replaces the page's own.
-    try {
-      why =
-        ((browser[name] ||= globals[name] || localStorage[name]) as unknown) == 'off' && 'opt-out';
-    } catch {
-      // Without storage, nobody can have turned the script off there.
-    }
-    why ||=
-      (globals as unknown) != top
+    why = isOff((browser[name] ||= globals[name] as never))
+      ? 'opt-out'
+      : (globals as unknown) != top
         ? 'frame'
         : browser.webdriver || /compat|[^u]bot|spider|lighth|headl|ptst/i.test(browser.userAgent)
           ? 'bot'
