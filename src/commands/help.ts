@@ -61,24 +61,31 @@ function textOn(words: readonly string[], commands: readonly Command[]): string 
   const name = words.join(' ');
   const manual = new Manual();
   const command = commands.find((known) => known.name === words[0]);
-  // The words after a command may be its operands.
-  const isCommand = words.length === 1 || manual.findNamed(name) === undefined;
-  if (command !== undefined && isCommand) return commandPage(command);
+  // The words after a command may be its operands, or a question such as `report is empty`.
+  const [, next = '0'] = words;
+  if (command !== undefined && /[\d/.=]|^-/.test(next)) return commandPage(command);
   const near = nearWord(name, commands, manual);
   // `serv` is a typo of `serve`, though they have the same stem; `duplicated` isn't one.
   const isTypo = words.length === 1 && near && !name.startsWith(near) && !manual.hasExactly(name);
-  const { text, others } = isTypo ? { others: [] } : manual.find(name);
-  if (text === undefined && others.length === 0) {
+  const { text, listed } = isTypo ? { listed: [] } : manual.find(name);
+  if (text !== undefined) {
+    return layOut(text, columns(), isatty(1)).trimEnd() + seeAlso(listed.slice(1));
+  }
+  if (listed.length === 0) {
     const hint = nearOrList(near, 'all commands and pages');
     throw new Fatal(EXIT.usage, `No help for "${echo(name)}"${hint}`);
   }
-  const list = others.map((of) => `  ${helpCommand(...of)}\n`).join('');
-  if (text === undefined) {
-    return `No section is clearly about "${echo(name)}". These come closest:\n\n${list}`.trimEnd();
-  }
-  const seeAlso = list && `\n\nSee also:\n\n${list}`;
-  return `${layOut(text, columns(), isatty(1)).trimEnd()}${seeAlso}`.trimEnd();
+  return `No section is clearly about "${echo(name)}". These come closest:\n\n${listOf(listed)}`;
 }
+
+type Listed = readonly (readonly string[])[];
+
+const seeAlso = (listed: Listed): string =>
+  listed.length === 0 ? '' : `\n\nSee also:\n\n${listOf(listed)}`;
+
+/** Returns the commands that print the sections. */
+const listOf = (listed: Listed): string =>
+  listed.map((words) => `  ${helpCommand(...words)}`).join('\n');
 
 /**
  * Returns the command, option, topic or phrase that the words were probably meant to be. A short word

@@ -40,7 +40,7 @@ interface Section {
   /** Its first heading; empty at the beginning of a page, where it is the page's title. */
   readonly heading: string;
   readonly text: string;
-  /** Its headings, and the phrases of `synonyms.txt` that lead to it. */
+  /** Its headings, and the phrases of `synonyms.txt` that lead to it, the shortest first. */
   readonly names: readonly Name[];
   /** The words of its headings; of the page's topic and title; of marked text; and all. */
   readonly fields: readonly string[];
@@ -97,7 +97,8 @@ function withSynonyms(sections: readonly Section[], synonyms: readonly string[])
   });
   return sections.map((section) => {
     const names = added.filter((one) => one.section === section).flatMap((one) => one.names);
-    return { ...section, names: [...names, ...section.names] };
+    const all = [...names, ...section.names];
+    return { ...section, names: all.toSorted((a, b) => a.words.length - b.words.length) };
   });
 }
 
@@ -111,13 +112,15 @@ const isSame = (a: readonly string[], b: readonly string[]): boolean =>
 const FIELD_POINTS = [3, 1, 1, 1];
 /** Points for each word of a name of the section. */
 const NAME_POINTS = 5;
+/** So that a rare word doesn't outvote all others. */
+const WEIGHT_MAX = 3;
 /** The weight of a word that the manual doesn't have. */
 const UNKNOWN_WEIGHT = 2;
 /** The part of a question's weight that a section must have to be listed, and to be the answer. */
-const PART_MIN = { listed: 0.4, answer: 0.75 };
+const PART_MIN = { listed: 0.35, answer: 0.75 };
 /** How many times as good as the next section an answer must be. */
 const CLEAR = 1.5;
-const OTHERS_MAX = 5;
+const LISTED_MAX = 5;
 
 /** Returns how much a section is about these neighbouring words. */
 function pointsOf(words: readonly string[], { fields }: Section): number {
@@ -129,7 +132,7 @@ function pointsOf(words: readonly string[], { fields }: Section): number {
 /** Returns, for each word, the length of the longest name of the section around it. */
 function namedLengths(words: readonly string[], { names }: Section): number[] {
   const lengths = words.map(() => 0);
-  for (const { words: name } of names.toSorted((a, b) => a.words.length - b.words.length)) {
+  for (const { words: name } of names) {
     const at = words.findIndex((_, i) => name.every((word, j) => word === words[i + j]));
     if (at >= 0) lengths.fill(name.length, at, at + name.length);
   }
@@ -148,8 +151,8 @@ function best<T>(items: readonly T[], scoreOf: (item: T) => number): T | undefin
 export interface Answer {
   /** The Markdown of the page or the section that answers the question, if one clearly does. */
   readonly text?: string;
-  /** Other sections with words of the question, the likeliest first: topics and headings. */
-  readonly others: readonly (readonly string[])[];
+  /** Sections with words of the question, the likeliest first: topics and headings. */
+  readonly listed: readonly (readonly string[])[];
 }
 
 /** The manual, to be searched. */
@@ -166,7 +169,7 @@ export class Manual {
   /** Returns the page or the section that answers the question, and others about it. */
   find(asked: string): Answer {
     const named = this.findNamed(asked);
-    if (named !== undefined) return { text: named, others: [] };
+    if (named !== undefined) return { text: named, listed: [] };
     const ranked = this.#rank(wordsOf(asked));
     const [first, second] = ranked;
     const isClear =
@@ -174,10 +177,11 @@ export class Manual {
       first.isAbout &&
       first.part >= PART_MIN.answer &&
       first.score > CLEAR * (second?.score ?? 0);
-    const others = ranked.slice(isClear ? 1 : 0, OTHERS_MAX);
     return {
       ...(isClear && { text: answer(first.section) }),
-      others: others.map(({ section: { topic, heading } }) => [topic, heading].filter(Boolean)),
+      listed: ranked
+        .slice(0, LISTED_MAX)
+        .map(({ section: { topic, heading } }) => [topic, heading].filter(Boolean)),
     };
   }
 
@@ -224,7 +228,8 @@ export class Manual {
     const found = this.#sections.filter(
       (section) => pointsOf(words, section) > 0 || namedLengths(words, section)[0]! > 0,
     ).length;
-    return found === 0 ? UNKNOWN_WEIGHT : Math.log((this.#sections.length + 1) / found);
+    const weight = Math.log((this.#sections.length + 1) / found);
+    return found === 0 ? UNKNOWN_WEIGHT : Math.min(weight, WEIGHT_MAX);
   }
 
   /** Returns whether the manual or its synonyms have the words exactly so, or with an `s`. */

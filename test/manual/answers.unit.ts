@@ -16,8 +16,8 @@ const manual = new Manual(TEXTS);
 
 /** Returns the first page or section that `viewlog help` prints or lists. */
 function find(asked: string): string | undefined {
-  const { text, others } = manual.find(asked.toLowerCase());
-  return text ?? (others[0] && manual.findNamed(others[0].join(' ')));
+  const { text, listed } = manual.find(asked.toLowerCase());
+  return text ?? (listed[0] && manual.findNamed(listed[0].join(' ')));
 }
 
 /** Questions by the page and the first heading of their answer. */
@@ -192,7 +192,7 @@ describe('viewlog help', () => {
 
   it('finds each section by the words with which it is listed', () => {
     const listed = UNKNOWN.concat(QUESTIONS.map(([phrase]) => phrase.toLowerCase()));
-    for (const words of new Set(listed.flatMap((phrase) => manual.find(phrase).others))) {
+    for (const words of new Set(listed.flatMap((phrase) => manual.find(phrase).listed))) {
       const [topic, heading] = words;
       const page = TEXTS[`${topic}.md`]!;
       const text = manual.findNamed(words.join(' '))!;
@@ -203,14 +203,14 @@ describe('viewlog help', () => {
   });
 
   it('lists what an uncertain answer may have missed', () => {
-    const { text, others } = manual.find('jetstream permissions');
+    const { text, listed } = manual.find('jetstream permissions');
     expect(text).toBeUndefined();
-    expect(others).toContainEqual(['cluster', 'The servers']);
+    expect(listed).toContainEqual(['cluster', 'The servers']);
   });
 
   it.each(FLAGS)('finds a section for the option "%s"', (option) => {
-    const { text, others } = manual.find(option);
-    const found = [text, ...others.map((words) => manual.findNamed(words.join(' ')))];
+    const { text, listed } = manual.find(option);
+    const found = [text, ...listed.map((words) => manual.findNamed(words.join(' ')))];
     expect(found.join('\n')).toContain(option);
   });
 

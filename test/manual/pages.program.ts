@@ -166,11 +166,15 @@ describe('viewlog help', () => {
     expect(wide.filter((line) => !whole.test(line))).toStrictEqual([]);
   });
 
-  it('prints the page of a command unless a heading has the words after it too', async () => {
+  it('prints the page of a command, alone or with operands, but answers questions', async () => {
     expect((await run(['help', 'verify', 'views-2026-01-31.ndjson'])).stdout).toMatch(
       /^viewlog verify /,
     );
     expect((await run(['help', 'check', 'files'])).stdout).toMatch(/^## Check files\n/);
+    const line = 'Projects file "/data/projects.json" is empty. Restore it from a backup';
+    expect((await run(['help', ...line.split(' ')])).stdout).toMatch(
+      /^No section .*:\n\n.* help projects-file 'If the file is invalid'\n/,
+    );
   });
 
   it('ignores the word "viewlog"', async () => {
@@ -184,15 +188,15 @@ describe('viewlog help', () => {
   it.each(['caddy', 'not working', 'docker', 'jetstream permissions'])(
     'prints what it finds for "%s"',
     async (asked) => {
-      const { text, others } = new Manual(TEXTS).find(asked);
+      const { text, listed } = new Manual(TEXTS).find(asked);
       const { code, stdout } = await run(['help', asked]);
       const printed = text
         ? layOut(text, 80, false).trimEnd()
         : `No section is clearly about "${asked}". These come closest:`;
       expect(code).toBe(0);
       expect(stdout.startsWith(printed)).toBe(true);
-      const listed = stdout.slice(printed.length);
-      const commands = listed.match(/^ {2}.*$/gm) ?? [];
+      const others = listed.slice(text === undefined ? 0 : 1);
+      const commands = stdout.slice(printed.length).match(/^ {2}.*$/gm) ?? [];
       expect(commands.length).toBe(others.length);
       for (const [i, command] of commands.entries()) {
         const section = execFileSync('sh', ['-c', command], { encoding: 'utf8' });
