@@ -2,7 +2,7 @@ import { Fatal, errorText } from '../base/exit.ts';
 import { NEWLINE } from '../base/text.ts';
 import { sleep } from '../base/time.ts';
 import { type Blocked, DayWriter, NOTHING } from '../disk/day-writer.ts';
-import { FreeSpace } from '../disk/free-space.ts';
+import { FreeSpace, TOO_LITTLE_SPACE } from '../disk/free-space.ts';
 import { fileNameOf } from '../disk/names.ts';
 import type { DirectoryOptions } from '../disk/ops.ts';
 
@@ -18,7 +18,7 @@ export interface PatientOptions extends DirectoryOptions {
 }
 
 const CHECK_MS = 1_000;
-const LOW: Blocked = { reason: 'too little free disk space', message: '' };
+const LOW: Blocked = { reason: TOO_LITTLE_SPACE, message: '' };
 
 /**
  * Writes whole lines to the files of their days. Every call waits while the disk is full. It

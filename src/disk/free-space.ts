@@ -9,6 +9,12 @@ interface FreeSpaceOptions extends DirectoryOptions {
   readonly effect?: string;
 }
 
+/** Why views are refused while free space is low. */
+export const TOO_LITTLE_SPACE = 'too little free disk space';
+
+/** Low space is enough again at this many times `--min-free`, so that it doesn't change often. */
+export const ENOUGH = 9 / 8;
+
 /** The free space of a directory's file system at the last poll, so no view waits for it. */
 export class FreeSpace {
   readonly #options: FreeSpaceOptions;
@@ -29,8 +35,7 @@ export class FreeSpace {
     } catch (error) {
       return this.#fail(error);
     }
-    // The margin keeps `isLow` from changing often.
-    const isLow = this.bytes < minFreeBytes * (this.isLow ? 9 / 8 : 1);
+    const isLow = this.bytes < minFreeBytes * (this.isLow ? ENOUGH : 1);
     if (isLow === this.isLow) return;
     this.isLow = isLow;
     const minimum = `--min-free (${formatSize(minFreeBytes)})`;

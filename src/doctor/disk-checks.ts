@@ -19,6 +19,7 @@ import {
 import * as commands from '../installation/commands.ts';
 import { type Installation, otherProjects, UNIT } from '../installation/installation.ts';
 import { BRING_BACK } from '../projects/projects-file.ts';
+import { TOO_LITTLE_SPACE } from '../disk/free-space.ts';
 import { type Space, spaceOf } from '../status/look-around.ts';
 import { directoryNotice, spaceStep } from '../status/problem-words.ts';
 import { daysInWords } from '../status/words.ts';
@@ -233,9 +234,10 @@ const FREE_UP =
   'Delete view files (views-*.ndjson) of earlier days that you have shipped or copied, or set --keep-days.';
 
 /** Checks the free space, and how long it lasts by the sizes of the last complete days. */
-export const checkSpace = inside((seen, { settings, of }) => {
+export const checkSpace = inside((seen, { settings, of, status }) => {
   const { 'min-free': minFreeBytes, 'keep-days': keepDays } = settings;
-  const space = spaceOf(seen, minFreeBytes);
+  const isLow = status.reasons?.includes(TOO_LITTLE_SPACE) ?? false;
+  const space = spaceOf(seen, minFreeBytes, isLow);
   if (space === undefined) {
     const what = 'Free disk space is unknown, so --min-free is off.';
     return [warning(what, 'On Deno, start viewlog with --allow-sys=statfs.')];
@@ -262,7 +264,7 @@ function refusal({ missingBytes }: Space, minFreeBytes: number): string {
   if (missingBytes === 0) return "viewlog can't create files.";
   // If inodes are left, a file that is open can still grow.
   return minFreeBytes > 0
-    ? 'Every view is refused with 503, because free disk space is below --min-free.'
+    ? 'Every view is refused with 503, because too little disk space is free.'
     : "A view that doesn't fit on the disk is refused with 503.";
 }
 

@@ -1,6 +1,7 @@
 // A named import would keep an old Deno, which has no `statfs`, from starting.
 import * as fs from 'node:fs/promises';
 import { dayOf } from '../base/time.ts';
+import { ENOUGH } from '../disk/free-space.ts';
 import { dayOfFileName, type FileKind, fileNameOf } from '../disk/names.ts';
 import { fileSystemOf, systemFiles } from '../disk/ops.ts';
 import { type KeepDays, overdueFiles } from '../disk/retention.ts';
@@ -103,14 +104,19 @@ export interface Space {
   readonly hasInodes: boolean;
 }
 
-/** Returns `undefined` if the free space is unknown. */
+/**
+ * Returns `undefined` if the free space is unknown.
+ * @param isLow whether viewlog refuses views for lack of space.
+ */
 export function spaceOf(
   { fileSystem, bytesPerDay }: Pick<FilesSeen, 'fileSystem' | 'bytesPerDay'>,
   minFreeBytes: number,
+  isLow: boolean,
 ): Space | undefined {
   if (fileSystem === undefined) return undefined;
   const { freeBytes, sizeBytes, hasInodes } = fileSystem;
-  const missingBytes = Math.max(0, Math.max(1, minFreeBytes) - freeBytes);
+  const isFull = isLow || freeBytes < Math.max(1, minFreeBytes);
+  const missingBytes = isFull ? Math.max(1, minFreeBytes * ENOUGH - freeBytes) : 0;
   const spareBytes = Math.max(0, freeBytes - minFreeBytes);
   const daysLeft = bytesPerDay ? spareBytes / bytesPerDay : undefined;
   return { freeBytes, sizeBytes, daysLeft, missingBytes, hasInodes };

@@ -3,6 +3,7 @@
 import { BUILD } from '../base/built.ts';
 import { clip } from '../base/text.ts';
 import { dayOf } from '../base/time.ts';
+import { TOO_LITTLE_SPACE } from '../disk/free-space.ts';
 import type { Installation } from '../installation/installation.ts';
 import type { ProjectsFault } from '../projects/project-list.ts';
 import { typoOf } from '../projects/typo.ts';
@@ -138,7 +139,7 @@ export function modelOf(input: ModelInput): StatusModel {
     warnings: warningsOf(input),
     projectsFault: isInClosed(input) ? undefined : projects.fault,
     store,
-    space: spaceOf(files, minFreeBytes),
+    space: spaceOf(files, minFreeBytes, store.unavailable === TOO_LITTLE_SPACE),
     closedDirectory: files.closedDirectory,
     closedFiles: files.closedFiles,
     copiesGid: files.copiesGid,

@@ -347,7 +347,7 @@ const FINDINGS: Findings = {
     inside({ writing: errorOf('ENOSPC') }),
   ],
   'less space is free than --min-free': [
-    'error free space: Every view is refused with 503, because free disk space is below --min-free. 3.0 MiB is free, and viewlog needs 61 MiB more. Delete view files (views-*.ndjson)',
+    'error free space: Every view is refused with 503, because too little disk space is free. 3.0 MiB is free, and viewlog needs 69 MiB more. Delete view files (views-*.ndjson)',
     inside(free(3 * MiB)),
   ],
   'no space is free and --min-free is 0': [
@@ -359,7 +359,7 @@ const FINDINGS: Findings = {
     inside({ fileSystem: { ...DISK, hasInodes: false } }),
   ],
   'the file system is smaller than --min-free': [
-    'error free space: Every view is refused with 503, because free disk space is below --min-free. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB',
+    'error free space: Every view is refused with 503, because too little disk space is free. --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB',
     inside({ fileSystem: { ...DISK, freeBytes: 57 * MiB, sizeBytes: 60 * MiB } }),
   ],
   'another program listens on the port': [
@@ -810,6 +810,15 @@ it('the doctor reports ok only for cluster settings that it has checked', () => 
   ]);
 });
 
+it('the doctor says how much space is missing until viewlog accepts views again', () => {
+  const status = { ...STATUS, reply: answer(503), reasons: ['too little free disk space'] };
+  expect(problemLines({ ...inside(free(67 * MiB)), status })).toContainEqual(
+    expect.stringMatching(
+      /^error free space: .* too little disk space is free\. 67 MiB is free, and viewlog needs 5 MiB more\./,
+    ),
+  );
+});
+
 it('the doctor names the error in the projects file first, also among the refusals', () => {
   const [first, ...rest] = problemLines({ ...MISSING_COMMA, ...shown(sceneOf({}, 2)) });
   expect(first).toMatch(/^error projects file: \/data\/projects\.json:4:3: expected/);
@@ -818,7 +827,7 @@ it('the doctor names the error in the projects file first, also among the refusa
   );
 });
 
-it('the doctor says beside the start command which errors to correct first', () => {
+it('the doctor names the errors to correct before the start command', () => {
   const fixes = (facts: Partial<Facts>): string[] =>
     problemLines({ ...NOT_RUNNING, ...facts }).filter((one) => one.startsWith('warning collector'));
   const start = 'Start viewlog: /srv/viewlog serve --data /data';
@@ -959,7 +968,7 @@ it('the doctor prints only one command for all files that root has copied', () =
   expect(found).toHaveLength(1);
 });
 
-it('the doctor prints a command for a file elsewhere beside the command for the files that root has copied', () => {
+it('the doctor also prints a command for a file elsewhere if root has copied files', () => {
   const elsewhere = { ...ROOTS, ...at('/etc/p.json') };
   const found = problemLines(inside({ ...COPIES, read: [elsewhere] }));
   const fixes = found.filter((line) => /permissions: .* (chown|chgrp) /.test(line));

@@ -130,7 +130,7 @@ The projects file has been invalid since ${at('14:00')}. viewlog continues with 
   it('the projects file was removed', () => {
     const scene = sceneOf({ fault: { first: 'projects.json is gone', isMissing: true } });
     expect(scene.text()).toMatch(
-      /^The projects file is missing\nThe projects file has been missing since .* list\. projects\.json is gone\.\n {2}Restore it from a backup.* "activate" .*\.$/,
+      /^The projects file is missing\nThe projects file has been missing since .* list\. projects\.json is gone\.\n {2}Restore it from a backup or rewrite it\..*\.$/,
     );
   });
 
@@ -145,8 +145,11 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
   --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB or use a larger disk.`);
     scene.around = { store, files: { fileSystem: { ...disk, sizeBytes: 999 * MiB } } };
     expect(scene.text()).toMatch(
-      /58 MiB is free, and viewlog needs 6 MiB more\. Delete view files .*\n {4}ls -lh \/data$/,
+      /58 MiB is free, and viewlog needs 14 MiB more\. Delete view files .*\n {4}ls -lh \/data$/,
     );
+    const more = { ...disk, freeBytes: 67 * MiB, sizeBytes: 999 * MiB };
+    scene.around = { store, files: { fileSystem: more } };
+    expect(scene.text()).toContain('67 MiB is free, and viewlog needs 5 MiB more.');
     expect(headlineOf(scene.model())[0]).toBe('red');
     expect(scene.whole()).toMatch(/ not stored {8}1 .* not stored {8}2 .* inactive {10}3 /s);
   });
@@ -399,7 +402,7 @@ Aurora: both views in the last hour were refused. The refusals began on ${at('14
     expect(scene.model().projects.map(({ id }) => id)).toStrictEqual(['4', '1', '3', '5', '2']);
     expect(scene.text()).toContain(`
 Aurora: its only view in the last hour was refused. The refusals began on ${at('14:00')}.
-  1 view was refused in the last 24 hours, most recently on ${at('14:00')} without an Origin header: origin not allowed.
+  1 view was refused in the last 24 hours, on ${at('14:00')} without an Origin header: origin not allowed.
   Send views from a browser or with an Origin header, which a proxy must pass on. To test the proxy, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
   1 refused view is stored. A replay wouldn't help: views without an Origin header would be refused again.
@@ -511,7 +514,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   scene.list(AURORA, { id: '2' });
   expect(scene.text())
     .toContain(`Project 77 (no longer listed): 9 of 10 views in the last hour were refused. The refusals began on ${at('14:00')}.
-  77 was in the projects file, and its last view was accepted on ${at('14:00')}. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. Otherwise, remove the script from its pages. To add a new entry, without its name, limit and other origins:
+  77 was in the projects file, and its last view was accepted on ${at('14:00')}. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. Otherwise, remove the script from its pages. Or add a new entry, which lacks the old name, limit and other origins:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example
   9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: project not activated.${again.trimEnd()}`);
   scene.refuse(1, { code: 'origin-not-allowed', project: '77' }, MOVED);
@@ -777,7 +780,7 @@ it('the status page says what happened to views of a fixed cause while another o
   scene.accept(1);
   expect(scene.text()).toBe(`Views are arriving from 2 of 2 projects; earlier problems are fixed
 Aurora: the problem (origin not allowed) was fixed on ${at('14:00')}. 1 view in the last hour was refused for another cause (rate limited).
-  1 view was refused in the last 24 hours, most recently on ${at('14:00')} without an Origin header: rate limited.
+  1 view was refused in the last 24 hours, on ${at('14:00')} without an Origin header: rate limited.
   The project's limit is 10 views per minute. After a full minute, the status page suggests a limit.
   1 refused view wasn't stored: viewlog stores no views over a project's limit.
   5 views were refused in the last 24 hours, most recently on ${at('14:00')} from ${MOVED}: origin not allowed.

@@ -27,7 +27,7 @@ import { EXIT, Fatal, errorText } from '../../base/exit.ts';
 import { plural } from '../../base/format.ts';
 import { dayOf, every, within } from '../../base/time.ts';
 import { type Blocked, DayWriter, NOTHING } from '../../disk/day-writer.ts';
-import { FreeSpace } from '../../disk/free-space.ts';
+import { FreeSpace, TOO_LITTLE_SPACE } from '../../disk/free-space.ts';
 import type { DirectoryOptions } from '../../disk/ops.ts';
 import { createStamper, type Stamp } from '../stamp.ts';
 import { type Appended, STOPPING, type ViewStore } from '../store.ts';
@@ -162,7 +162,7 @@ export class LocalViewStore implements ViewStore {
     if (this.#isStuck) return STUCK;
     if (this.#blocked !== undefined) return this.#blocked.reason;
     if (this.#isClosing) return STOPPING;
-    return this.#space.isLow ? 'too little free disk space' : undefined;
+    return this.#space.isLow ? TOO_LITTLE_SPACE : undefined;
   }
 
   #beginDay(day: string): void {
