@@ -21,7 +21,7 @@ describe.each([NODE, DENO, DENO_2_5, BUN].filter(isPresent))('attackers on %s', 
   }, 300_000);
 
   it.each([
-    ['16KiB', 3_500, 'sends half a body and stalls'],
+    ['16KiB', 3_500, 'sends an incomplete body and stalls'],
     ['16KiB', 4_000, 'is refused and stalls'],
     ['1MiB', 4_000, 'sends the first byte of a body and stalls'],
     ['1MiB', 700, 'sends a megabyte without its end and stalls'],

@@ -1,5 +1,5 @@
 import { errorText } from '../base/exit.ts';
-import { plural } from '../base/format.ts';
+import { formatCount, plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
 import type { Run } from './stream-source.ts';
@@ -54,8 +54,8 @@ export class ArchiveLog {
   foundMissing([from, to]: Run, count: number): void {
     this.leftOut += count;
     this.#log.error(
-      `Messages ${from} to ${to} of stream "${this.#stream}" were missing when the archive read ` +
-        `them, but the stream's leader has ${plural(count, 'message')} of them; they are now archived`,
+      `Messages ${from} to ${to} of stream "${this.#stream}" were missing in what the archive ` +
+        `read, but the stream's leader has ${formatCount(count)} of them, which are now archived`,
     );
   }
 

@@ -81,7 +81,7 @@ export async function readRecord(files: FileOps, dir: string): Promise<ArchiveRe
   throw new Fatal(
     EXIT.badData,
     `"${path}" isn't an archive's record: ${place === null ? '' : `${place}: `}` +
-      `${printable(issue.message)}; restore it or move it away: the archive then reads the ` +
-      'stream from its start and skips views that are in the files',
+      `${printable(issue.message)}; restore it, or move it away so that the archive reads ` +
+      'the stream from its start and skips views that are already in the files',
   );
 }

@@ -59,11 +59,11 @@ export async function removedText(
   const [first] = unexplained;
   if (first === undefined) return undefined;
   const others = unexplained.length - 1;
-  const more = others === 0 ? '' : `, like ${plural(others, 'other')},`;
-  return `View file "${first}"${more} was removed by another program; ${restoreHint(first)}`;
+  const gone = others === 0 ? 'was' : `and ${plural(others, 'other')} were`;
+  return `View file "${first}" ${gone} removed by another program; ${restoreHint(first)}`;
 }
 
 const dayIn = (name: string): string => dayOfFileName('views', name) ?? '';
 
 const restoreHint = (name: string): string =>
-  `to restore what the stream still has of it, run "archive --restore ${dayIn(name)}"`;
+  `to restore the views that the stream still has, run viewlog archive --restore ${dayIn(name)} with this archive's options`;

@@ -61,11 +61,13 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
         : "viewlog can't start until this is fixed.";
     const fault = summaryOfFaults(reading.faults);
     const what = `${fault}. ${effect}`;
-    const { line, create } = reading;
+    const { line, create, begin } = reading;
     if (line !== undefined) {
       return [error(what, 'Correct the file. To check it again, run:', commands.check(of))];
     }
-    if (status.overview?.projectsFault?.isMissing) return [error(what, RESTORE_PROJECTS)];
+    // A fault with a new list as the alternative says what to do.
+    const isUnexplained = begin === undefined && status.overview?.projectsFault?.isMissing;
+    if (isUnexplained) return [error(what, RESTORE_PROJECTS)];
     // The fault of an empty file, or `checkPermissions`, says what to do.
     if (create === undefined) return [error(what)];
     const isDirectoryMissing = disk && !disk.inside && !disk.fault;

@@ -88,7 +88,8 @@ function cannotConnect(error: unknown, { address, credsFile }: ConnectOptions, n
   );
 }
 
-const AUTHORITY = ' (name a private authority with NODE_EXTRA_CA_CERTS, on Deno DENO_CERT)';
+const AUTHORITY =
+  ' (for a private certificate authority, set NODE_EXTRA_CA_CERTS, or DENO_CERT on Deno)';
 
 const REPORT_MS = 1_000;
 

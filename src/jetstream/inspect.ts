@@ -59,7 +59,7 @@ export interface StreamNeeds {
   readonly payloadMax: number;
 }
 
-/** The bytes of a message beside its payload: subject and headers. */
+/** The bytes of a message in addition to its payload: subject and headers. */
 const HEADER_BYTES = 128;
 export const REPLICAS = 3;
 

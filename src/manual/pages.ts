@@ -25,7 +25,7 @@ export const READERS = {
     proxies: 'Caddy, nginx or another proxy in front',
     containers: 'Docker, podman, Kubernetes',
     runtimes: 'Node, Deno, Bun, the single executable',
-    speed: 'benchmarks beside nginx and bare servers',
+    speed: 'benchmarks, compared with nginx and bare servers',
     cluster: 'views in a replicated NATS stream',
     archiving: "view files from a cluster's stream",
   },

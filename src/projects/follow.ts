@@ -69,18 +69,20 @@ export async function followProjects(
 
 const GONE_MAX = 5;
 
-/** `; no longer listed: 1000001, 1000002` */
+/** `; no longer listed: projects 1000001, 1000002` */
 function goneText(gone: readonly Project[], sending: readonly Project[]): string {
   if (gone.length === 0) return '';
-  const listed = `; no longer listed: ${idsText(gone)}`;
+  const listed = `; no longer listed: ${projectsText(gone)}`;
   const accepted = 'were accepted in the last day and are now refused';
-  return sending.length === 0 ? listed : `${listed}. Views of ${idsText(sending)} ${accepted}`;
+  return sending.length === 0 ? listed : `${listed}. Views of ${projectsText(sending)} ${accepted}`;
 }
 
-function idsText(projects: readonly Project[]): string {
+/** `projects 1000001, 1000002 and 3 more` */
+function projectsText(projects: readonly Project[]): string {
   const left = projects.length - GONE_MAX;
   const ids = projects.slice(0, GONE_MAX).map(({ id }) => id);
-  return ids.join(', ') + (left > 0 ? ` and ${formatCount(left)} more` : '');
+  const more = left > 0 ? ` and ${formatCount(left)} more` : '';
+  return `${projects.length === 1 ? 'project' : 'projects'} ${ids.join(', ')}${more}`;
 }
 
 /** Reads the projects file as the account that runs viewlog, which must be able to. */
@@ -104,8 +106,8 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
     ? cannotRead(path, 'it no longer exists')
     : summaryOfFaults(reading.faults);
   const { access, line } = reading;
-  const fixed = isMissing ? `${first}; ${RESTORE}` : withFix(first, access);
-  const message = `viewlog continues with the last good list of projects: ${fixed}`;
+  const fixed = withFix(first, access);
+  const message = `${isMissing ? first : fixed}. viewlog continues with the last good list${isMissing ? `; ${RESTORE}` : ''}`;
   projects.fault = {
     message,
     first,

@@ -96,8 +96,8 @@ export function messageNotice(message: string, colour?: Colour): Notice {
 const sentence = (text: string): string => text.replace(/[^.:?]$/, '$&.');
 
 export const RESTORE_PROJECTS =
-  'Restore it from a backup or rewrite it. A file that the command "activate" creates would list ' +
-  "only one project, and all other projects' views would be refused.";
+  'Restore it from a backup or rewrite it. A new file would list only one project, and the views ' +
+  'of all others would be refused.';
 
 function faultNotice(fault: ProjectsFault, of: Installation): Notice {
   const { first, sinceMs, access } = fault;
@@ -324,7 +324,7 @@ function reasonSteps(
   const { kind } = row;
   const views = plural(lastDay, nounOf(kind));
   const failed = kind === 'requests' ? 'failed' : `${were(lastDay)} refused`;
-  const what = `${views} ${failed} in the last 24 hours, most recently ${latestWords(sample)}`;
+  const what = `${views} ${failed} in the last 24 hours, ${lastDay === 1 ? '' : 'most recently '}${latestWords(sample)}`;
   const isRecovering = isOpen(reason) && acceptedSince > 0 && nowMs - lastMs >= CALM_MS;
   const since =
     kind === 'requests'
@@ -376,7 +376,7 @@ export function delistedStep(
   const { command } = reason?.remedy.kind === 'activate' ? fixOf(reason, of) : {};
   if (command === undefined) return { text };
   return {
-    text: `${text} To add a new entry, without its name, limit and other origins:`,
+    text: `${text} Or add a new entry, which lacks the old name, limit and other origins:`,
     command,
   };
 }

@@ -121,7 +121,7 @@ export function stateOf(arrivals: Arrivals): ProjectState {
 export const isRefused = ({ state }: { readonly state: ProjectState }): boolean =>
   state === 'refused' || state === 'partly-refused';
 
-/** Facts beside a project's own counts. */
+/** Facts in addition to a project's own counts. */
 interface Surroundings extends CollectorState {
   readonly files?: FilesSeen;
   readonly resent?: Resent | undefined;

@@ -197,7 +197,7 @@ describe('an archive', () => {
       fs.writeFileSync(recordPath(dir), broken);
       await expect(archiveAll(stream, dir)).rejects.toMatchObject({
         exitCode: 65,
-        message: expect.stringMatching(/isn't an archive's record: .*; restore it or move it/),
+        message: expect.stringMatching(/isn't an archive's record: .*; restore it, or move it/),
       });
     }
     fs.rmSync(recordPath(dir));

@@ -5,7 +5,7 @@ import { ORIGIN } from './request.mjs';
 
 const ROOT = join(import.meta.dirname, '../..');
 export const BUNDLE = join(ROOT, 'dist/viewlog.mjs');
-/** Another build to measure beside this one: the path of its bundle. */
+/** Another build to compare with this one: the path of its bundle. */
 const BASE = process.env.BENCH_BASE && resolve(process.env.BENCH_BASE);
 if (BASE && !existsSync(BASE)) throw new Error(`BENCH_BASE: there is no ${BASE}`);
 

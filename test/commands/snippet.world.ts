@@ -108,7 +108,7 @@ const WITH_AND_WITHOUT_NAVIGATION = [
   `Object.defineProperty(self, 'navigation', { value: undefined });`,
 ];
 
-/** Lets every access to the browser's storage fail, as if the visitor had blocked it. */
+/** Makes every access to the browser's storage fail, as if the visitor had blocked it. */
 const WITHOUT_STORAGE = `for (const name of ['localStorage', 'sessionStorage'])
   Object.defineProperty(self, name, { get() { throw new Error('denied') } });`;
 

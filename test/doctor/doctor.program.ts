@@ -66,7 +66,7 @@ it('the doctor examines the projects file in a copied directory, not the origina
   expect(out).not.toContain(viewlog.data);
 });
 
-describe('the doctor beside a running collector', () => {
+describe('the doctor with a collector running', () => {
   it("uses the collector's settings instead of its own options", async () => {
     const args = ['--min-free=1MiB', '--max-view=20KiB'];
     const viewlog = await startWatched({ data: installation(), args });

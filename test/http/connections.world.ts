@@ -36,14 +36,14 @@ function statesOf(bytesMax: number): Readonly<Record<string, State>> {
   const inChunks = { first: post('', CHUNKED) + chunk(half), rest: `${chunk(end)}0\r\n\r\n` };
   return {
     'a silent connection': { first: '', rest: whole, answers: 1 },
-    'half a head': { first: whole.slice(0, 30), rest: whole.slice(30), answers: 1 },
-    'half a declared body': {
+    'an incomplete head': { first: whole.slice(0, 30), rest: whole.slice(30), answers: 1 },
+    'an incomplete declared body': {
       first: whole.slice(0, -end.length),
       rest: end,
       answers: 1,
       isHalfBody: true,
     },
-    'half a body in chunks': { ...inChunks, answers: 1, isHalfBody: true },
+    'an incomplete body in chunks': { ...inChunks, answers: 1, isHalfBody: true },
     'a pipelined connection': { first: whole.repeat(3), rest: '', answers: 3 },
     'an idle connection': { first: whole, rest: whole, answers: 2 },
   };
@@ -57,14 +57,14 @@ const EXCEPTIONS: readonly (readonly [runtime: RegExp, row: RegExp])[] = [
   [/Bun/, /^a pipelined/],
   // Deno and Bun themselves decide how long to wait for a head, and when to close a connection that
   // hasn't sent a head.
-  [/Deno|Bun/, /^(a silent|half a head|an idle).*(timeout|is kept)/],
-  // Deno's and Bun's servers close connections in a stop without announcing it in an answer.
-  [/Deno|Bun/, /gets an answer in a stop that ends the connection/],
+  [/Deno|Bun/, /^(a silent|an incomplete head|an idle).*(timeout|is kept)/],
+  // Deno's and Bun's servers close connections during a stop without announcing it in an answer.
+  [/Deno|Bun/, /gets an answer during a stop that ends the connection/],
   // The system passes a connection to Bun only once the client has sent something and drops it
   // without a notice.
   [/Bun/, /^a silent connection is closed at a stop/],
   // Deno keeps a connection as long as a read of its body is pending and can't cancel that read.
-  [/Deno/, /^half a (declared )?body.*is closed after its 408/],
+  [/Deno/, /^an incomplete (declared )?body.*is closed after its 408/],
   [/Deno/, /^a body refused before its first byte is closed/],
   // Deno reads no more requests and waits for the client without a limit.
   [/Deno/, /^unread answers are closed after their timeout/],
@@ -214,12 +214,12 @@ async function timeOut(scene: Scene): Promise<void> {
     scene.row(`${name} is closed after its 408`, closed);
   }
   if (scene.runtime === NODE) {
-    const [, , half] = clients.find(([name]) => name === 'half a head')!;
+    const [, , half] = clients.find(([name]) => name === 'an incomplete head')!;
     await until(half.isClosed);
-    scene.row('half a head gets 408 after its timeout', all(408, half.statuses(), 1));
+    scene.row('an incomplete head gets 408 after its timeout', all(408, half.statuses(), 1));
   }
   for (const [name, { rest, answers, isHalfBody }, client] of clients) {
-    if (isHalfBody || name === 'half a head') continue;
+    if (isHalfBody || name === 'an incomplete head') continue;
     if (!client.isClosed()) await client.send(rest);
     const statuses = await scene.answered(name, client, answers);
     scene.row(
@@ -275,12 +275,12 @@ async function stopBusy(scene: Scene): Promise<void> {
     // Deno may close the connection before it has read the last of several requests.
     const isBetween = name === 'a pipelined connection' && statuses.length > 0 && client.isClosed();
     const isAnswered = all(201, statuses, isBetween ? statuses.length : answers);
-    scene.row(`${name} is answered in a stop`, isAnswered, statuses);
+    scene.row(`${name} is answered during a stop`, isAnswered, statuses);
     accepted += statuses.filter((status) => status === 201).length;
     // Requests sent ahead may have been answered before the stop.
     const last = client.answers().at(-1)?.headers['connection'];
     const isLast = name === 'a pipelined connection' || last === 'close';
-    scene.row(`${name} gets an answer in a stop that ends the connection`, isLast, last);
+    scene.row(`${name} gets an answer during a stop that ends the connection`, isLast, last);
   }
   scene.row('busy connections: viewlog exits with code 0 and logs no error', endsWell(await ended));
   const lines = linesOf(viewlog.data, 'views').length;
@@ -304,7 +304,7 @@ async function overBudget(scene: Scene): Promise<void> {
   const unread = await openUnread(viewlog.port);
   const isAccepted = await until(async () => (await viewlog.post(MINIMAL_VIEW)).status === 201);
   scene.row('unread answers leave memory for a view', isAccepted);
-  const { first } = scene.states['half a declared body']!;
+  const { first } = scene.states['an incomplete declared body']!;
   const clients = await scene.open(viewlog.port);
   const holders: Client[] = [];
   while (!holders.some((one) => one.statuses().includes(503))) {
@@ -312,7 +312,7 @@ async function overBudget(scene: Scene): Promise<void> {
     await until(async () => (await viewlog.metrics())['viewlog_queue_bytes']! > 0);
     if (holders.length > 100) break;
   }
-  scene.row('half a body beyond the budget gets 503', holders.length <= 100);
+  scene.row('an incomplete body beyond the budget gets 503', holders.length <= 100);
   for (const [name, { rest, answers }, client] of clients) {
     if (!client.isClosed()) await client.send(rest);
     await scene.answered(name, client, answers);

@@ -77,9 +77,11 @@ test('the log warns about an edit that drops a project whose views still arrive'
       JSON.stringify({ projects: ids.map((id) => ({ id })) }),
     );
   write('1000001', '8');
-  await viewlog.says(/^Projects file reloaded: .*; no longer listed: 7$/m);
+  await viewlog.says(/^Projects file reloaded: .*; no longer listed: project 7$/m);
   write('8');
-  await viewlog.says(/^warning: Projects file reloaded: .*\. Views of 1000001 were accepted in /m);
+  await viewlog.says(
+    /^warning: Projects file reloaded: .*\. Views of project 1000001 were accepted in /m,
+  );
 });
 
 test('after a first start without a projects file, its command creates the file', async () => {

@@ -6,7 +6,7 @@ import { theServiceOn } from '../support/service.ts';
 theServiceOn(EXECUTABLE);
 
 it.runIf(isPresent(EXECUTABLE))(
-  "the executable carries the licence of Node, beside the bundle's",
+  "the executable carries the licence of Node as well as the bundle's",
   () => {
     const licences = execFileSync(EXECUTABLE.program, ['version', '--licenses'], {
       encoding: 'utf8',

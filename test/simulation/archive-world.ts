@@ -202,7 +202,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     });
   }
 
-  /** Lets a server lead that was paused, and that lacks some messages in the middle. */
+  /** Makes a server the leader that was paused and lacks some messages in the middle. */
   #depose(): void {
     const { stream, random, record } = this;
     if (this.hasLost || stream.last - stream.first < 3) return;

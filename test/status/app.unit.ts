@@ -300,7 +300,9 @@ it("an archive's status page is text, and its /readyz gives reasons", async () =
   expect(await get('/readyz', 'n1:4222')).toContain('"reasons":["the stream is gone"]');
   expect(await get('/readyz')).toContain('"warnings":["It is old"]');
   shortened.push('views-2026-03-01.ndjson');
-  expect(await get('/readyz', 'n1:4222')).toContain('run \\"archive --restore 2026-03-01\\""]');
+  expect(await get('/readyz', 'n1:4222')).toContain(
+    'run viewlog archive --restore 2026-03-01 with this archive\'s options"]',
+  );
   expect(await get('/', 'n1:4222')).toMatch(/^Warning: +It is old$/m);
 });
 
@@ -438,7 +440,7 @@ it('a collector logs which causes have ended, and whether others remain', () => 
   ]);
 });
 
-it('a collector logs since when no request has failed', () => {
+it('a collector logs when requests stopped failing', () => {
   const log = memoryLog();
   const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
   const scene = new Scene([{ id: '1' }]);

@@ -174,9 +174,9 @@ it('serve names an address that is in use and the flag that sets it', async () =
   ]);
 });
 
-it('on Node, the status server accepts at most 64 connections and closes each that sends half a head within 17 seconds', async () => {
+it('on Node, the status server accepts at most 64 connections and closes each that sends an incomplete head within 17 seconds', async () => {
   const { statusPort, statusUrl } = await startWatched();
-  /** Opens connections that send half a head; returns how many are open later. */
+  /** Opens connections that send an incomplete head; returns how many are open later. */
   async function halfHeads(count: number, ms: number): Promise<number> {
     const sockets = Array.from({ length: count }, () => connect(statusPort, '127.0.0.1'));
     for (const socket of sockets) {

@@ -80,7 +80,9 @@ export const WAYS: Readonly<Record<string, Way>> = {
     }
   },
   'declares a body and sends none': stall(post('', { 'Content-Length': '16000' })),
-  'sends half a body and stalls': stall(post('{'.repeat(8_000), { 'Content-Length': '16000' })),
+  'sends an incomplete body and stalls': stall(
+    post('{'.repeat(8_000), { 'Content-Length': '16000' }),
+  ),
   'sends a megabyte without its end and stalls': stall(
     post(MEGABYTE, { 'Content-Length': String(MEGABYTE.length + 5) }),
   ),
@@ -89,7 +91,7 @@ export const WAYS: Readonly<Record<string, Way>> = {
   ),
   'sends the first byte of a body and stalls': stall(post('{', { 'Content-Length': '20000' })),
   'is refused and stalls': stall(post('{', { ...TEXT, 'Content-Length': '1000' })),
-  'sends half a head and stalls': stall(
+  'sends an incomplete head and stalls': stall(
     `POST /view HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(8_000)}`,
   ),
   async 'sends bodies full of faults'({ socket, isOver, write, rest }) {

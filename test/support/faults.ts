@@ -103,7 +103,7 @@ async function remountReadOnly(runtime: Runtime): Promise<void> {
 }
 
 /**
- * Lets a sync fail, because the disk below is full: viewlog exits. On Linux 6.18, ext4
+ * Makes a sync fail, because the disk below is full: viewlog exits. On Linux 6.18, ext4
  * may report a sync as successful although it has lost the transaction. So the test expects only views
  * that were acknowledged while the disk below had space.
  */
@@ -130,7 +130,7 @@ async function failSync(runtime: Runtime): Promise<void> {
 }
 
 /**
- * Lets a write fail while a stop waits for the last request: exit code, log and answer report the
+ * Makes a write fail while a stop waits for the last request: exit code, log and answer report the
  * failure.
  */
 async function failWriteAtStop(runtime: Runtime): Promise<void> {
@@ -172,7 +172,7 @@ async function failWriteAtStop(runtime: Runtime): Promise<void> {
 }
 
 /**
- * Lets the disk hang: views get 503 after 10 seconds, `/readyz` answers 503, and viewlog recovers. If
+ * Hangs the disk: views get 503 after 10 seconds, `/readyz` answers 503, and viewlog recovers. If
  * the disk hangs during a stop, a second signal ends viewlog as soon as the disk answers.
  */
 async function hangDisk(runtime: Runtime): Promise<void> {

@@ -154,7 +154,7 @@ export class NatsCluster {
     node.signal('SIGCONT');
   }
 
-  /** Lets another server lead the stream. */
+  /** Makes another server the stream's leader. */
   async stepDown(name: string): Promise<void> {
     const before = await this.leaderOf(name);
     const nats = await this.connect();

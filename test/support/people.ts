@@ -251,7 +251,7 @@ async function startWeb(people: readonly Person[]) {
 
 type Web = Awaited<ReturnType<typeof startWeb>>;
 
-/** The id in the scripts that several people share; `build` replaces it by each person's id. */
+/** The id in the scripts that several people share; `build` replaces it with each person's id. */
 const ANY_ID = '1';
 
 async function closedPort(): Promise<number> {

@@ -48,7 +48,7 @@ export class Trial {
   }
 
   /**
-   * Lets something happen to the collector while clients send views. Returns the codes of refusals.
+   * Does something to the collector while clients send views. Returns the codes of refusals.
    */
   async underLoad(
     viewlog: Viewlog,

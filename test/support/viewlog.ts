@@ -75,7 +75,7 @@ export function startProgram(
     await until(() => hasEnded || !isPending(child.pid!, name));
   };
   onTestFinished(async () => void (await signal('SIGKILL')));
-  /** Waits until the program has written this; throws if the program ends before. */
+  /** Waits until the program has written this; throws if the program ends first. */
   const says = (words: RegExp): Promise<RegExpExecArray> =>
     until(() => {
       const said = words.exec(stdout) ?? words.exec(stderr);

@@ -42,7 +42,7 @@ const DAMAGES = [
   `(SELECT ts, id FROM views WHERE id <> 'ID' UNION ALL SELECT ts, id FROM views WHERE id = 'OTHER')`,
 ];
 
-/** Returns the query, and the query on tables in which a view is lost, doubled, or both. */
+/** Returns the query, and the query on tables in which a view is lost, duplicated, or both. */
 function queriesFor(database: string, lines: readonly string[]): string[] {
   const query = statementsFor(database).at(-1)!;
   const [id = '', other = ''] = lines.slice(1).map((line) => line.slice(39, 75));
@@ -90,7 +90,7 @@ describe.skipIf(!hasDuckDb())('a receipt by DuckDB', () => {
     await expectReceipt(data, await answersOf(data, queriesFor('DuckDB', lines)));
   });
 
-  it('one lost or doubled view among a million changes the receipt that DuckDB computes', async () => {
+  it('one lost or duplicated view among a million changes the receipt that DuckDB computes', async () => {
     const data = tempDir();
     const fd = openSync(join(data, 'views-2026-03-01.ndjson'), 'w');
     const fields = JSON.stringify(MINIMAL_VIEW).slice(1);

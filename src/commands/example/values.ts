@@ -116,7 +116,7 @@ function statusAddress({ status }: Installation): string {
   const why = "The collector's --status is off, so it has no metrics";
   throw new Fatal(
     EXIT.usage,
-    `${why}; start it with an address and give the same here: --status 127.0.0.1:8081`,
+    `${why}; start it with an address and give that address here, too: --status 127.0.0.1:8081`,
   );
 }
 

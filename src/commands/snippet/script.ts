@@ -39,6 +39,7 @@ interface NavigationEvent extends Event {
   let url: string;
   let byHand: ByHand | undefined;
   /** Shorter than `undefined`; for the same reason, `1` stands for `true`. */
+  // oxlint-disable-next-line no-unassigned-vars
   let none: undefined;
   /** When the current view began; 0 once that view was sent. */
   let ld: Date | 0;
@@ -129,6 +130,7 @@ interface NavigationEvent extends Event {
   };
 
   /** @param set the switch that the page has set. */
+  // oxlint-disable-next-line consistent-return -- `undefined` is shorter than `false`
   let isOff = (set?: unknown): unknown => {
     try {
       return set == 'off' || localStorage[name] == 'off';

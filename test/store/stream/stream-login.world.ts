@@ -129,7 +129,7 @@ describe.skipIf(!canRunNats() || !isHere(OPENSSL))('a collector with a stream ov
     expect(distrusted.code).toBe(69);
     expect(distrusted.stderr).toMatch(/^error: Can't reach .*certificate[^\n]*\n$/);
     expect(distrusted.stderr).toContain(
-      '(name a private authority with NODE_EXTRA_CA_CERTS, on Deno DENO_CERT)',
+      '(for a private certificate authority, set NODE_EXTRA_CA_CERTS, or DENO_CERT on Deno)',
     );
   });
 });
