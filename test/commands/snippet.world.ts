@@ -237,6 +237,7 @@ const PEOPLE: Person[] = [
     did: 'found the site in a search, read on, and went back to a page that the browser had kept',
     steps: async (v) => {
       await v.search('/');
+      await v.answered();
       await v.follow('/a');
       await v.back();
       await v.counted(3);
@@ -309,9 +310,8 @@ const PEOPLE: Person[] = [
       await v.open('/');
       await v.run(`(${route('/a', 20, 'Loading')}, ${route('/a', 800)})`);
       await v.counted(2);
-      await v.run(route('/b', 100));
-      await v.wait(700);
-      await v.run(`(document.title = 'App /c', ${route('/c', 0)})`);
+      await v.run(`(${route('/b', 100)}, setTimeout(() => {
+        document.title = 'App /c'; ${route('/c', 0)} }, 700))`);
       await v.counted(4);
     },
     stored: [HOME, '/a | App /a | SITE/ | ', '/b | App /b | SITE/a | ', '/c | App /c | SITE/b | '],
@@ -320,23 +320,31 @@ const PEOPLE: Person[] = [
     did: 'left a route that had shown "Loading"',
     steps: async (v) => {
       await v.open('/');
-      await v.run(route('/a', 20, 'Loading'));
-      await v.wait(400);
-      await v.run(`void (document.title = 'App /a', location.href = '/bare')`);
+      await v.run(`(${route('/a', 20, 'Loading')}, setTimeout(() => {
+        document.title = 'App /a'; stopClock(); location.href = '/bare' }, 450))`);
       await v.sees(`location.pathname == '/bare'`);
     },
     stored: [HOME, '/a | App /a | SITE/ | '],
   },
   {
-    did: 'panned a map for a long time on a route that constantly replaces its address',
+    did: 'panned a map for 4 s on a route that constantly replaces its address',
     steps: async (v) => {
       await v.open('/');
-      await v.run(`void (history.pushState(null, '', '/map'), document.title = 'Map',
-        setInterval(() => { for (const at of 'ba') history.replaceState(null, '', '/' + at) }, 100))`);
-      return v.counted(2);
+      await v.answered(); // the script sends one view at a time
+      await v.run(`{
+        const pan = (left) => {
+          for (const at of 'ba') history.replaceState(null, '', '/' + at);
+          if (left > 0) setTimeout(pan, 100, left - 1);
+          else self.viewsSentByEnd = viewsSent;
+        };
+        history.pushState(null, '', '/map');
+        document.title = 'Map';
+        pan(40);
+      }`);
+      return v.sees('self.viewsSentByEnd');
     },
     stored: [HOME, '/a | Map | SITE/ | '],
-    saw: 'true',
+    saw: '2',
   },
   {
     did: 'used a site whose title never changes, with hashes and queries',
@@ -370,7 +378,7 @@ const PEOPLE: Person[] = [
     steps: async (v) => {
       await v.open('/');
       await v.run(`void (history.pushState(null, '', '/a'),
-        setTimeout(() => { location.href = '/bare' }, 50))`);
+        setTimeout(() => { stopClock(); location.href = '/bare' }, 50))`);
       await v.sees(`location.pathname == '/bare'`);
     },
     stored: [HOME, '/a | - | SITE/ | '],
@@ -382,7 +390,7 @@ const PEOPLE: Person[] = [
       await v.open('/');
       await v.run(`void (history.pushState(null, '', '/a'),
         setTimeout(() => history.pushState(null, '', '/b'), 20),
-        setTimeout(() => { location.href = '/bare' }, 50))`);
+        setTimeout(() => { stopClock(); location.href = '/bare' }, 50))`);
       await v.counted(3);
     },
     stored: [HOME, '/a | - | SITE/ | ', '/b | - | SITE/a | '],
@@ -712,8 +720,8 @@ const PEOPLE: Person[] = [
     steps: async (v) => {
       await v.open('/');
       for (let i = 0; i < 7; i++) await v.run(`history.pushState(null, '', '/${i}')`);
-      return v.run(`Promise.race([fetch('/data').then((answer) => answer.json()),
-        new Promise((resolve) => setTimeout(resolve, 5000, 'waited'))])`);
+      return v.run(`fetch('/data', { signal: AbortSignal.timeout(5000) })
+        .then((answer) => answer.json(), String)`);
     },
     stored: [],
     saw: 'data',
@@ -739,6 +747,20 @@ const PEOPLE: Person[] = [
     stored: [HOME],
     saw: 'is off: opt-out',
   },
+  {
+    did: 'accepted with a button, objected, and accepted again on the next page',
+    html: (path, script) => WITH_CONSENT(path, script) + PRIVACY.object,
+    steps: async (v) => {
+      await v.open('/');
+      await v.run(`void document.querySelector('#accept').click()`);
+      await v.counted(1);
+      await v.run(`void document.querySelector('#object').click()`);
+      await v.follow('/a');
+      await v.run(`void document.querySelector('#accept').click()`);
+      await v.counted(2);
+    },
+    stored: [HOME, '/a | Page /a | SITE/ | '],
+  },
   ...['object', 'withdraw'].map((id): Person => ({
     did: `read on, clicked #${id}, and went back to a page that the browser had kept`,
     html: (path, script) =>
@@ -746,13 +768,13 @@ const PEOPLE: Person[] = [
     steps: async (v) => {
       await v.open('/');
       await v.run(`void document.querySelector('#accept').click()`);
-      await v.counted(1);
+      await v.answered();
       await v.follow('/a');
       await v.counted(2);
       await v.run(`void document.querySelector('#${id}').click()`);
       await v.wait(500);
       await v.back();
-      await v.wait(500);
+      await v.sees(`location.pathname == '/'`);
       await v.run(`void history.pushState(null, '', '/b')`);
       await v.wait(2000);
     },
@@ -821,7 +843,11 @@ const PEOPLE: Person[] = [
   {
     did: 'is an automated browser',
     browser: `set('webdriver', true);`,
-    steps: openAndHear,
+    steps: async (v) => {
+      await v.open('/');
+      await v.run('void viewlog({})');
+      return said(v);
+    },
     stored: [],
     saw: 'is off: bot',
   },
@@ -889,18 +915,12 @@ it(
     const browsers = BROWSERS.filter(
       ([name, isHere]) => name.includes(process.env['BROWSERS'] ?? '') && isHere(),
     );
-    const visits = browsers.map(async ([browser]) => {
-      const people = CHOSEN.filter(({ only = browser }) => only === browser);
-      const wrong = await miscounted(people, browser);
-      // A busy machine delays the timers of pages, so the people with wrong results visit again
-      // alone.
-      return wrong.length > 5
-        ? wrong
-        : miscounted(
-            wrong.map(({ person }) => person),
-            browser,
-          );
-    });
+    const visits = browsers.map(([browser]) =>
+      miscounted(
+        CHOSEN.filter(({ only = browser }) => only === browser),
+        browser,
+      ),
+    );
     for (const { person, browser, result } of (await Promise.all(visits)).flat()) {
       expect.soft(result, `${browser}: ${person.did}`).toStrictEqual(expectedOf(person));
     }
@@ -909,7 +929,6 @@ it(
 
 /** Returns the people whose stored views aren't those that a person would count. */
 async function miscounted(people: readonly Person[], browser: 'Chromium' | 'Firefox') {
-  if (people.length === 0) return [];
   const { results, referers } = await visitsOf(people, browser);
   const paths = referers.map((referer = 'http://a') => new URL(referer).pathname);
   expect(new Set(paths), `${browser}: referers`).toStrictEqual(new Set(['/']));
@@ -929,22 +948,24 @@ const expectedOf = ({ did, stored, saw }: Person) =>
 
 /** Returns the people who should find each fault of planted.txt, with the fault in their script. */
 function plantedPeople(): (Person & { readonly fault: string })[] {
+  return chosenFaults().flatMap(({ name: fault, finders, file, replacements }) => {
+    const planted = plant(readFileSync(file, 'utf8'), replacements);
+    return PEOPLE.filter(({ did }) => new RegExp(finders).test(did)).map((person) => ({
+      ...person,
+      fault,
+      plant: (element: string) => {
+        const [, id = '', url = ''] = /=("\d+"),.*fetch\(("http.*?")/.exec(element)!;
+        const script = minified(planted, person.args?.includes('--campaigns') ?? false);
+        const faulty = script.replace('PROJECT', id).replace('VIEW_URL', url);
+        return element.replace(/(?<=CDATA\[\*\/).*(?=\/\*]])/, () => faulty);
+      },
+    }));
+  });
+}
+
+function chosenFaults() {
   const chosen = new RegExp(process.env['PLANTED'] ?? '');
-  return faultsIn(import.meta.dirname)
-    .filter(({ name }) => chosen.test(name))
-    .flatMap(({ name: fault, finders, file, replacements }) => {
-      const planted = plant(readFileSync(file, 'utf8'), replacements);
-      return PEOPLE.filter(({ did }) => new RegExp(finders).test(did)).map((person) => ({
-        ...person,
-        fault,
-        plant: (element: string) => {
-          const [, id = '', url = ''] = /=("\d+"),.*fetch\(("http.*?")/.exec(element)!;
-          const script = minified(planted, person.args?.includes('--campaigns') ?? false);
-          const faulty = script.replace('PROJECT', id).replace('VIEW_URL', url);
-          return element.replace(/(?<=CDATA\[\*\/).*(?=\/\*]])/, () => faulty);
-        },
-      }));
-    });
+  return faultsIn(import.meta.dirname).filter(({ name }) => chosen.test(name));
 }
 
 function minified(contents: string, keepsCampaigns: boolean): string {
@@ -964,7 +985,7 @@ it.runIf(process.env['PLANTED'])(
   async () => {
     const usual = process.env['BROWSERS'] === 'Firefox' ? 'Firefox' : 'Chromium';
     const planted = plantedPeople();
-    const found = new Map(planted.map(({ fault }) => [fault, [] as string[]]));
+    const found = new Map(chosenFaults().map(({ name }) => [name, [] as string[]]));
     const referers: (string | undefined)[] = [];
     for (const [browser] of BROWSERS) {
       const people = planted.filter(({ only = usual }) => only === browser);

@@ -37,6 +37,8 @@ export interface Visitor extends Omit<Tab, 'goto'> {
   /** Waits until an expression is true on the page. */
   sees(code: string): Promise<unknown>;
   wait(ms: number): Promise<void>;
+  /** Waits until the page has an answer to a view; browsers keep no page that still waits. */
+  answered(): Promise<unknown>;
   /** Waits up to 20 s until this many views are stored; returns whether they are. */
   counted(views: number): Promise<boolean>;
   /** Leaves the site for another one, without a link. */
@@ -82,8 +84,66 @@ export const pageOf = (path: string, script: string, more = ''): string =>
   `<!doctype html><html lang="en"><head><script src="/browser.js"></script>` +
   `<title>Page ${path}</title>${script}</head><body>${more}<p>Text</p></body></html>`;
 
+/**
+ * Gives a page timers that a busy machine can't reorder: each runs at its own time of the page's
+ * clock. The clock advances by at most 10 ms between two of the page's other tasks, and stops while
+ * the page loads data and after `stopClock()`.
+ */
+const CLOCK = `{
+  const [RealDate, later, clear] = [Date, setTimeout, clearTimeout];
+  let real = RealDate.now();
+  let now = real;
+  let timers = [];
+  let loading = 0;
+  let isStopped = false;
+  self.stopClock = () => { isStopped = true; };
+  const load = self.fetch;
+  self.viewsSent = 0;
+  self.fetch = (...given) => {
+    if (String(given[0]).endsWith('/view')) {
+      self.viewsSent += 1;
+      return load(...given);
+    }
+    loading += 1;
+    return load(...given).finally(() => { loading -= 1; });
+  };
+  self.Date = class extends RealDate {
+    constructor(...given) { super(...(given.length > 0 ? given : [now])); }
+    static now() { return now; }
+  };
+  self.setTimeout = (run, ms = 0, ...given) => {
+    const timer = { id: later(() => {}), at: now + Number(ms), run: () => run(...given) };
+    timers = [...timers, timer].sort((a, b) => a.at - b.at || a.id - b.id);
+    return timer.id;
+  };
+  self.clearTimeout = (id) => {
+    timers = timers.filter((timer) => timer.id !== id);
+    clear(id);
+  };
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) now = real = RealDate.now(); // the browser had kept the page without its timers
+  });
+  const tick = async () => {
+    const passed = RealDate.now() - real;
+    real += passed;
+    // Browsers run the timers of hidden pages once a second.
+    const most = loading > 0 || isStopped ? 0 : document.hidden ? Infinity : 10;
+    const end = now + Math.min(passed, most);
+    while (timers[0]?.at <= end) {
+      const timer = timers.shift();
+      now = Math.max(now, timer.at);
+      try { timer.run(); } catch (error) { reportError(error); }
+      await undefined; // what waits for the timer's promises comes before the next timer
+    }
+    now = end;
+    later(tick, 5);
+  };
+  tick();
+}
+`;
+
 /** Hides the automation from the script and collects the console's messages. */
-const HONEST = `
+const HONEST = `${CLOCK}
   const set = (name, value) =>
     Object.defineProperty(navigator, name, { value, configurable: true });
   set('webdriver', false);
@@ -313,6 +373,8 @@ function visitorOf({ origin, id, page, person }: Site, tab: Tab, web: Web) {
     },
     elsewhere: () => tab.goto(`${web.search}/bare`),
     sees,
+    answered: () =>
+      sees(`performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/view'))`),
     wait: sleep,
     counted: async (views) => {
       const deadline = Date.now() + 20_000;
@@ -335,6 +397,8 @@ async function visit(site: Site, tab: Tab, web: Web): Promise<Result> {
   return { did, stored: stored(), ...(saw !== undefined && { saw: JSON.stringify(saw) }) };
 }
 
+const TOO_LONG = 'took too long';
+
 /** Lets people visit their sites in a browser; returns what was stored and seen, per person. */
 export async function visitsOf(people: readonly Person[], browser: 'Chromium' | 'Firefox') {
   const web = await startWeb(people);
@@ -351,10 +415,11 @@ export async function visitsOf(people: readonly Person[], browser: 'Chromium' | 
       const visited = web.build(person, index).then((site) => visit(site, tab!, web));
       results[index] = await Promise.race([
         visited.catch((error: unknown) => ({ did, stored: [String(error)] })),
-        sleep(150_000).then(() => ({ did, stored: ['took too long'] })),
+        sleep(150_000).then(() => ({ did, stored: [TOO_LONG] })),
       ]);
       const isOpen = await Promise.race([tab.run('true').catch(() => false), sleep(1_000)]);
-      if (isOpen !== true) tab = undefined;
+      // A visit that took too long may still go on in its tab.
+      if (isOpen !== true || results[index].stored[0] === TOO_LONG) tab = undefined;
     }
   };
   await Promise.all(Array.from({ length: 6 }, work));
