@@ -1,5 +1,5 @@
 import { errnoOf, errorText } from '../base/exit.ts';
-import { formatSize } from '../base/format.ts';
+import { formatRoundedSize, formatSize } from '../base/format.ts';
 import type { DirectoryOptions } from './ops.ts';
 
 interface FreeSpaceOptions extends DirectoryOptions {
@@ -39,8 +39,9 @@ export class FreeSpace {
     if (isLow === this.isLow) return;
     this.isLow = isLow;
     const minimum = `--min-free (${formatSize(minFreeBytes)})`;
+    const enough = formatRoundedSize(minFreeBytes * ENOUGH);
     if (isLow) log.error(`Free disk space at "${dir}" is below ${minimum}; ${effect}`);
-    else log.info(`Free disk space at "${dir}" is above ${minimum} again`);
+    else log.info(`Free disk space at "${dir}" is at least ${enough} again`);
   }
 
   #fail(error: unknown): void {

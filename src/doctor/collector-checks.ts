@@ -11,6 +11,7 @@ import { BRING_BACK, summaryOfFaults } from '../projects/projects-file.ts';
 import { overdueNotice, problemNotice, RESTORE_PROJECTS } from '../status/problem-words.ts';
 import { needsTokenVariable } from '../settings.ts';
 import { isOpen } from '../status/state.ts';
+import { TOO_LITTLE_SPACE } from '../disk/free-space.ts';
 import { TOKEN_ENV } from '../status/token.ts';
 import { described, isFromViewlog, isNobodyThere } from './reply.ts';
 import { activeIn, type Facts } from './facts.ts';
@@ -249,7 +250,10 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
     return [error(what, restart ? `${fix}:` : `${fix}.`, restart)];
   }
   const what = of.data === undefined ? 'the NATS cluster' : 'the disk (df -h, df -i, quotas)';
-  const fix = `Check ${what} and read viewlog's log.`;
+  const fix =
+    unavailable === TOO_LITTLE_SPACE
+      ? 'viewlog accepts views again a few seconds after enough space is free.'
+      : `Check ${what} and read viewlog's log.`;
   return [error(`Every view is refused: ${unavailable}.`, fix)];
 }
 

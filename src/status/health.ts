@@ -1,4 +1,4 @@
-import { formatSize } from '../base/format.ts';
+import { formatRoundedSize, formatSize } from '../base/format.ts';
 import type { Projects } from '../projects/project-list.ts';
 import { STOPPING } from '../store/store.ts';
 import type { RefusedState } from '../store/refused/refused-files.ts';
@@ -61,8 +61,9 @@ export function warningsOf({ store, minFreeBytes }: CollectorState): readonly st
     const which = `${lagging.join(', ')} (${lagging.length} of ${replicas})`;
     return [...warnings, `These servers of stream ${name} are down or behind: ${which}`];
   }
-  const isLow = (store.freeBytes ?? Infinity) < 2 * minFreeBytes;
-  if (store.unavailable !== undefined || !isLow) return [];
-  const low = `Free disk space is close to --min-free (${formatSize(minFreeBytes)})`;
-  return [`${low}, so refused views are no longer stored`];
+  const { unavailable, freeBytes = Infinity } = store;
+  const leastBytes = 2 * minFreeBytes;
+  if (unavailable !== undefined || freeBytes >= leastBytes) return [];
+  const low = `Free disk space (${formatRoundedSize(freeBytes)}) is below twice --min-free (${formatSize(leastBytes)})`;
+  return [`${low}, so refused views are no longer stored; free some, or lower --min-free`];
 }

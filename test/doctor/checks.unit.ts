@@ -380,6 +380,10 @@ const FINDINGS: Findings = {
     "error health: Every view is refused: no space left. Check the disk (df -h, df -i, quotas) and read viewlog's log.",
     shown(sceneOf({ store: { unavailable: 'no space left' } })),
   ],
+  'viewlog refuses views for lack of disk space': [
+    'error health: Every view is refused: too little free disk space. viewlog accepts views again a few seconds after enough space is free.',
+    shown(sceneOf({ store: { unavailable: 'too little free disk space' } })),
+  ],
   "viewlog isn't ready and the doctor has no token": [
     "error health: viewlog isn't ready. The doctor has no token, so it can't see why. Set VIEWLOG_STATUS_TOKEN to viewlog's token or pass --status-token-file.",
     withoutToken(false),

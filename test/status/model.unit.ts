@@ -458,7 +458,8 @@ To get the first view
   viewlog removes one day of view files and one of refused files per hour. To remove the oldest now:
     rm /data/views-2026-01-01.ndjson /data/refused-2026-01-02.ndjson
 viewlog is about to stop but accepts views until then.
-Free disk space is close to --min-free (64 MiB), so refused views are no longer stored.`);
+Free disk space (65 MiB) is below twice --min-free (128 MiB), so refused views are no longer stored.
+  Free some, or lower --min-free.`);
   });
 
   it("the cluster can't be reached", () => {
