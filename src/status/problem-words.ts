@@ -369,16 +369,14 @@ export function delistedStep(
 ): Step {
   const text =
     `${id} was in the projects file, and its last view was accepted on ${at(lastAcceptedMs)}. ` +
-    'If its entry was removed or its id was changed by mistake, restore the entry in the projects file. ' +
-    'Otherwise, remove the script from its pages.';
+    'If its entry was removed or its id was changed by mistake, restore the entry in the projects file.';
+  const remove = 'If it was removed on purpose, remove the script from its pages.';
   // Views refused for another reason arrived while the project was listed.
   const reason = reasons.find(({ sample }) => sample.code === 'project-not-activated');
   const { command } = reason?.remedy.kind === 'activate' ? fixOf(reason, of) : {};
-  if (command === undefined) return { text };
-  return {
-    text: `${text} Or add a new entry, which lacks the old name, limit and other origins:`,
-    command,
-  };
+  if (command === undefined) return { text: `${text} ${remove}` };
+  const add = 'Or add a new entry, which lacks the old name, limit and other origins.';
+  return { text: `${text} ${add} ${remove} To add the entry:`, command };
 }
 
 function typoSteps({ id, meant }: ProjectRow): Step[] {
