@@ -159,7 +159,8 @@ function closedFilesNotices({ closedFiles, copiesGid, installation: of }: Status
   if (first === undefined || account === undefined) return [];
   const { path, owner } = first;
   const same = closedFiles.filter((one) => one.owner.uid === owner.uid);
-  const title = `viewlog can't use ${plural(same.length, 'file')} of refused views: "${printable(path, Infinity)}" belongs to ${owner.name}.`;
+  const belong = same.length === 1 ? `"${printable(path, Infinity)}" belongs` : 'they belong';
+  const title = `viewlog can't use ${plural(same.length, 'file')} of refused views: ${belong} to ${owner.name}.`;
   const paths = same.map((one) => one.path);
   const command =
     owner.uid === 0 && copiesGid !== undefined

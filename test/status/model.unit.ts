@@ -726,6 +726,14 @@ describe('the status page says what happened to refused views', () => {
       /\n {2}9 refused views are stored\. Once viewlog can read their file, the status page shows the command to send them again\.$/,
     );
     expect(scene.text()).not.toContain(' replay ');
+    const other = { day: DAY, path: `${path}.gz`, owner };
+    scene.around = {
+      ...scene.around,
+      files: { refusedDays, closedFiles: [{ day: DAY, path, owner }, other] },
+    };
+    expect(scene.text()).toContain(
+      "viewlog can't use 2 files of refused views: they belong to root.",
+    );
     // Root has copied several files into the directory, perhaps also some that no view needs now.
     const copied = { refusedDays, closedFiles: [{ day: DAY, path, owner }], copiesGid: 4713 };
     scene.around = { ...scene.around, files: copied };
