@@ -99,10 +99,13 @@ export function checkReadable(path: string): void {
   }
 }
 
-/** Returns a Fatal with exit 74: the file, the reason and the fix. */
-export function cannotRead(path: string, error: unknown): Fatal {
+/**
+ * Returns a Fatal with exit 74: the file, the reason and the fix.
+ * @param source what named the file.
+ */
+export function cannotRead(path: string, error: unknown, source = 'the path'): Fatal {
   const errno = errnoOf(error);
-  const why = errno === 'ENOENT' ? "it doesn't exist; check the path" : shortErrorText(error);
+  const why = errno === 'ENOENT' ? `it doesn't exist; check ${source}` : shortErrorText(error);
   const hint = errno === 'EISDIR' ? '; name the files in it' : '';
   const message = `Can't read "${printable(path, Infinity)}": ${why}${hint}`;
   return new Fatal(EXIT.ioError, message, error);

@@ -73,7 +73,7 @@ function namesIn(dir: string): string[] {
   try {
     return fs.readdirSync(dir).sort();
   } catch (error) {
-    throw cannotRead(dir, error);
+    throw cannotRead(dir, error, '--data');
   }
 }
 

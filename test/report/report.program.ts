@@ -92,6 +92,12 @@ it.each(['foo', 'GMT+3', 'CET-1CEST,M3.5.0,M10.5.0/3', '<+03>-3', 'Etc/Unknown']
   },
 );
 
+it('report without its data directory names the option', async () => {
+  const { code, stderr } = await start(['report', '--data', '/no/data'], dataWith({})).ended;
+  const message = `error: Can't read "/no/data": it doesn't exist; check --data\n`;
+  expect([code, stderr]).toStrictEqual([74, message]);
+});
+
 it('report counts the readable part of a damaged compressed file and warns about the file', async () => {
   const compressed = gzipSync(text(storedLines(DAY, 2000)));
   const data = dataWith({
