@@ -49,15 +49,15 @@ const ANSWERS = {
     'csv | export | sql | sqlite | python | pandas | export to excel | export views as csv | jq',
   "privacy # Addresses in the proxy's log": 'proxy log | nginx access log',
   'privacy # Deleting data':
-    "delete a visitor | old files aren't removed | right to be forgotten | subject access | subject access request | erasure | delete views of one person | delete all data | gdpr erasure request",
+    "delete a visitor | old files aren't removed | right to be forgotten | subject access | subject access request | erasure | delete views of one person | delete one visitor's data | delete all data | gdpr erasure request",
   'privacy # Do I need consent?':
     'consent | banner | cookie | ip address | session | unique visitors | cookie banner | lawyer | does it set a cookie | x-forwarded-for | gdpr consent | is it legal',
   'privacy # Third parties and processors':
-    'third party | third parties | processors | dpa | processor | does it send telemetry',
+    'third party | third parties | processors | data processing agreement | dpa | processor | does it send telemetry',
   'privacy # Visitors who object':
     'objection | gpc | opt out | opt-out | optout | opt-in | do not track | global privacy control',
   'privacy # What is stored, and where':
-    'last-start.json | data | how long is data kept | where is data stored',
+    'last-start.json | data | how long is data kept | where is data stored | where is personal data stored',
   'privacy # Privacy': 'gdpr | is it gdpr compliant | personal data',
   'projects-file # The projects file':
     'domain | hostname | subdomain | subdomains | www | wildcard | origin | origins | allow a subdomain',
