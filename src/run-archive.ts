@@ -46,7 +46,7 @@ export async function runArchive(
   if (address === undefined) {
     throw new Fatal(
       EXIT.usage,
-      'archive needs --from, the stream to archive. For example: --from nats://127.0.0.1:4222',
+      'archive needs --from, the address of the NATS servers. For example: --from nats://127.0.0.1:4222',
     );
   }
   const stopping = new AbortController();

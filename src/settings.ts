@@ -353,6 +353,10 @@ function rejectIneffectiveFlags(given: Given, isStream: boolean): void {
   const flag = useless.find((name) => given.has(name));
   if (flag === undefined) return;
   const store = given.has('store') ? '--store' : envName('store');
+  if (flag === 'data') {
+    const fix = 'leave it out, and name the projects file with --projects';
+    throw new Fatal(EXIT.usage, `--data can't be used with ${store}; ${fix}`);
+  }
   const when = isStream
     ? `with ${store}; leave it out`
     : 'without --store; leave it out, or add --store nats://host:4222';

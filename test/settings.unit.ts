@@ -103,7 +103,7 @@ describe('settings', () => {
     expect(read(flags, env)).toMatchObject({ origin: ['c', 'd'], port: 2 });
   });
 
-  it('include two options --from: of archive and of report', () => {
+  it('include two --from options, one for archive and one for report', () => {
     const archive = readOf(['archive-from'], ['--from', 'nats://a']);
     expect(archive['archive-from']).toMatchObject({ servers: expect.anything() });
     expect(readOf(['from-day'], ['--from=2026-01-01'])['from-day']).toBe('2026-01-01');
@@ -191,6 +191,11 @@ describe('settings', () => {
   });
 
   it.each([
+    [
+      '--data=d',
+      "--data can't be used with VIEWLOG_STORE; leave it out, and name the projects file with --projects",
+      'nats://a',
+    ],
     ['--keep-days=1', '--keep-days has no effect with VIEWLOG_STORE; leave it out', 'nats://a'],
     [
       '--nats-creds=3',
@@ -201,7 +206,7 @@ describe('settings', () => {
     expect(usageError([flag], { VIEWLOG_STORE: store })).toBe(message);
   });
 
-  it('require a --max-queue that holds the largest view', () => {
+  it('require a --max-queue of at least twice --max-view', () => {
     expect(() => read(['--max-view', '1MiB', '--max-queue', '2MiB'])).not.toThrow();
     expect(() => read(['--max-view', '1MiB'], { VIEWLOG_MAX_QUEUE: '2097151B' })).toThrow(
       expect.objectContaining({

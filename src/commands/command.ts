@@ -121,7 +121,7 @@ function checkOperands(
   const max = wanted.includes('…') ? Infinity : Math.sign(wanted.length);
   if (operands.length > max) {
     const most = max === 0 ? 'no arguments' : `${wanted === noun ? 'one' : 'at most one'} ${noun}`;
-    // `--name My site 1000001`: the word "site" is in excess.
+    // `--name My site 1000001`: the word "site" is one too many.
     const excess = echo(wrong ?? operands[max]!);
     throw new Fatal(EXIT.usage, `${name} takes ${most}; found "${excess}"`);
   }

@@ -17,13 +17,13 @@ export const doctor = defineCommand({
   ],
   options: [...SERVE_OPTIONS, 'url', 'probe-project', 'json'],
   optionHelp: {
-    host: "the collector's address if it isn't running",
-    port: "the collector's port if it isn't running",
+    host: "the collector's address if none is running",
+    port: "the collector's port if none is running",
     url: 'also test the address that pages post to (adds one refused request to the metrics)',
   },
   optionNote:
-    "If a collector runs or ran in --data, the doctor uses that collector's options\n" +
-    'instead of these defaults.',
+    "If a collector runs in --data, the doctor uses that collector's options.\n" +
+    'If one ran there, its options replace the defaults above.',
   async run(settings, _, { print, self }) {
     const { url, 'probe-project': project, json } = settings;
     if (project !== undefined && url === undefined) {

@@ -101,7 +101,7 @@ function nearWord(
   return nearest(name, [...names, ...FLAGS, ...phrases], typosMax);
 }
 
-/** The options, except those named like a word that says nothing. */
+/** Flags of more than three letters; shorter ones, such as `to` and `log`, are too common in questions. */
 const FLAGS = Object.keys(OPTIONS)
   .map((option) => flagOf(option as OptionName))
   .filter((flag) => flag.length > 3);
@@ -122,7 +122,7 @@ function overview(commands: readonly Command[]): string {
     wrappedTable(rows),
     '',
     'viewlog help COMMAND lists its options; viewlog help TOPIC prints a manual page.',
-    'Other words, such as caddy, upgrade or 403, print or list the sections about them.',
+    'For other words, such as caddy, upgrade or 403, help prints or lists the sections about them.',
     ...topics,
     '',
     'Exit codes: 0 done, 64 wrong command line, 65 bad data, 69 address in use or not',

@@ -66,7 +66,7 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
     if (line !== undefined) {
       return [error(what, 'Correct the file. To check it again, run:', commands.check(of))];
     }
-    // A fault with a new list as the alternative says what to do.
+    // If a new list can be begun, the fault already says what to do.
     const isUnexplained = begin === undefined && status.overview?.projectsFault?.isMissing;
     if (isUnexplained) return [error(what, RESTORE_PROJECTS)];
     // The fault of an empty file, or `checkPermissions`, says what to do.

@@ -133,7 +133,7 @@ function whose([first, ...more]: readonly [Found, ...Found[]]): string {
 export const checkPermissions = inside((seen, { of, source }) => {
   const { files, account, read, closed, copiesGid } = seen;
   if (account === undefined) return [];
-  // Beside a name such as "viewlog", the words "viewlog's account" say what the name is.
+  // Says "viewlog's account", because a bare name such as "viewlog" would be unclear.
   const who = `viewlog's account (${account.name})`;
   const noStart = source === 'running' ? "viewlog can't start again" : "viewlog can't start";
   if (closed !== undefined) return [ofMessage('error', `${noStart}: ${closed}`)];

@@ -52,7 +52,7 @@ export interface Facts {
   readonly isOutsider: boolean;
   /** The examined installation: a running one's settings, else the last one's, else the options. */
   readonly of: Installation;
-  /** The account in its systemd unit; missing if a process or a start tells the account. */
+  /** The account in its systemd unit; missing if a running process or the last start shows the account. */
   readonly unitUser?: Owner | undefined;
   /** The source of its settings. */
   readonly source: 'running' | 'last start' | 'options';
@@ -165,7 +165,7 @@ export async function gatherFacts(options: DoctorSettings, self: Announced): Pro
     kill: held && (await killCommand(held, `${dir}/${LOCK_NAME}`)),
     reply,
     status,
-    // A unit can give the right to use the ports below 1024.
+    // A unit can grant the right to use the ports below 1024.
     listenFault: isFree ? await listenFault(values, uid !== 0 && !unit) : undefined,
     tokenFault:
       other || isOutsider
@@ -201,7 +201,7 @@ async function runnerOf({ account, pid }: Announced, { owners }: Installation) {
 
 /**
  * Returns why this user can't listen at the address, by listening there for a moment.
- * @param isExact true: tries the port itself if it is below 1024, and so needs a right. Other ports
+ * @param isExact true: tries the port itself if it is below 1024, which requires a privilege. Other ports
  *   are never tried, because a collector that is starting could need them at that moment.
  */
 async function listenFault({ host, port }: Address, isExact: boolean): Promise<string | undefined> {
@@ -305,7 +305,7 @@ async function statusOf(
   if (holder === 'unknown') {
     return shown?.data !== undefined && realPath(shown.data) === realPath(data!) ? answers : {};
   }
-  // If the default directory doesn't exist, the operator doesn't mean it.
+  // The operator can't mean the default directory if it doesn't exist.
   const isMeant =
     options.data !== OPTIONS.data.fallback || orElse(() => existsSync(data ?? ''), true);
   const isOurs = data === undefined ? shown?.data === undefined : !isMeant;

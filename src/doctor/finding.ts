@@ -32,7 +32,7 @@ export const warning = verdict('warning');
 export const error = verdict('error');
 
 /**
- * Makes a finding of a message that viewlog logs, too.
+ * Makes a finding from a message that viewlog also logs.
  * @param more what the message leaves out: the effect, and the fix if the message has none.
  */
 export function ofMessage(
@@ -49,7 +49,7 @@ export function ofMessage(
   );
 }
 
-/** Makes a finding of a notice of the status page. Each of its commands is on a line of its own. */
+/** Makes a finding from a notice of the status page. Each of its commands is on a line of its own. */
 export function ofNotice(state: State, notice: Notice): Verdict {
   const [what = '', ...steps] = noticeText(notice).split('\n');
   return { state, what, fix: steps.map((line) => line.replace('  ', '')).join('\n') || undefined };

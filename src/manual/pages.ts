@@ -15,7 +15,7 @@ export const READERS = {
   'For page developers': {
     send: 'send views from a page',
     fields: 'what a page puts into the fields of a view',
-    api: 'POST /view: an exchange, fields, refusals',
+    api: 'POST /view: an example request, fields, refusals',
   },
   'For operators': {
     'status-page': "whether your sites' views are arriving",

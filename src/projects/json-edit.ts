@@ -9,7 +9,7 @@ import {
 } from 'jsonc-parser';
 import type { ProjectsFile } from './projects-schema.ts';
 
-// Edits of the projects file's text that leave every other byte unchanged and format additions
+// Edits of the projects file's text that leave all other bytes unchanged and format additions
 // like their neighbours. The `modify` of jsonc-parser would reformat the neighbours. Its
 // `parseTree` skips a byte order mark.
 

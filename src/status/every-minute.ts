@@ -28,7 +28,7 @@ interface Minutely {
 /**
  * Once a minute, saves the counts and logs which projects' views begin to be refused or are
  * accepted again, and whether viewlog can no longer create files.
- * @returns a function that ends this and resolves once the counts are saved for the last time.
+ * @returns a function that stops the checks and resolves once the counts are saved for the last time.
  */
 export function everyMinute(options: Minutely): () => Promise<void> {
   const { snapshot, save, fixFor, directoryWarning, log } = options;

@@ -42,9 +42,9 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   readonly overdue: readonly string[];
   /** Projects, and the requests, with open or fixed problems, the worst first. */
   readonly problems: readonly ProjectRow[];
-  /** How many there are, without those that are fixed. */
+  /** The number of problems, without fixed ones. */
   readonly problemsInAll: number;
-  /** True: a problem is worth waking somebody. */
+  /** True: a problem is worth waking somebody for. */
   readonly isAlarming: boolean;
   /** Projects with problems come first, the worst first. */
   readonly projects: readonly ProjectRow[];

@@ -82,7 +82,7 @@ export function noticesOf(model: StatusModel): Notice[] {
   return notices;
 }
 
-/** Makes a notice of a message that viewlog logs, too: `fact; fix` or `fact; run: command`. */
+/** Makes a notice from a message that viewlog also logs: `fact; fix` or `fact; run: command`. */
 export function messageNotice(message: string, colour?: Colour): Notice {
   const parts = /^(.+?); (.*?\brun(?: as root)?:(?= )|.+)(?: (.+))?$/.exec(message);
   const [, fact = message, advice, command] = parts ?? [];

@@ -74,8 +74,8 @@ function storedText(value: unknown): string {
 
 function whereNotJson(text: string): string {
   if (text.trim() === '') return 'The body is empty; send one JSON object.';
-  if (/^\[object \w+\]$/.test(text)) {
-    return `The body is "${text}", not the object's JSON. Send JSON.stringify(view).`;
+  if (/^\s*\[object \w+\]\s*$/.test(text)) {
+    return `The body is "${text.trim()}", not the object's JSON. Send JSON.stringify(view).`;
   }
   const fault = syntaxFault(text);
   if (fault === undefined) return "The body isn't JSON; send one JSON object.";

@@ -38,7 +38,7 @@ const timestamp = v.pipe(
     /^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z$/,
     TIMESTAMP,
   ),
-  v.check(dayExists, 'day that exists'),
+  v.check(dayExists, 'UTC timestamp of a day that exists'),
 );
 
 /** Tests the day's number first: every view passes here, and `Date` takes longer. */

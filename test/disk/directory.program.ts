@@ -10,7 +10,7 @@ test.each([
   ['0350', 0o350],
   ['0400', 0o400],
 ])(
-  'in a data directory of mode %s, the start prints the command after which viewlog starts',
+  'if the data directory has mode %s, viewlog prints the command that lets it start',
   async (_, mode) => {
     const data = dataDirectory();
     if (process.getuid?.() === 0) {

@@ -37,7 +37,7 @@ function statesOf(bytesMax: number): Readonly<Record<string, State>> {
   return {
     'a silent connection': { first: '', rest: whole, answers: 1 },
     'an incomplete head': { first: whole.slice(0, 30), rest: whole.slice(30), answers: 1 },
-    'an incomplete declared body': {
+    'an incomplete body with Content-Length': {
       first: whole.slice(0, -end.length),
       rest: end,
       answers: 1,
@@ -304,7 +304,7 @@ async function overBudget(scene: Scene): Promise<void> {
   const unread = await openUnread(viewlog.port);
   const isAccepted = await until(async () => (await viewlog.post(MINIMAL_VIEW)).status === 201);
   scene.row('unread answers leave memory for a view', isAccepted);
-  const { first } = scene.states['an incomplete declared body']!;
+  const { first } = scene.states['an incomplete body with Content-Length']!;
   const clients = await scene.open(viewlog.port);
   const holders: Client[] = [];
   while (!holders.some((one) => one.statuses().includes(503))) {
@@ -323,7 +323,7 @@ async function overBudget(scene: Scene): Promise<void> {
           status !== 201 && !(status === 503 && headers['retry-after'] === '1'),
       );
     scene.row(
-      `${name} gets only 201 or 503 with Retry-After, or is closed, over budget`,
+      `when memory runs out, ${name} gets only 201 or 503 with Retry-After, or is closed`,
       odd.length === 0 && (client.isClosed() || client.answers().length > 0),
       client.statuses(),
     );

@@ -108,7 +108,7 @@ test.each(
     .split('\n\n')
     .map((row) => row.trimStart().split(/(?<!\r)\n/)),
 )(
-  'every other byte of the file stays the same when %s',
+  'the rest of the file stays the same, byte for byte, when %s',
   async (_, before = '', command = '', after = '', said = '') => {
     const { path, run, read } = await file(`\ufeff${before}`);
     const { ino, mtimeMs } = await fs.stat(path);
@@ -281,7 +281,7 @@ describe.runIf(isRoot)('activate as another user', () => {
     ],
     ["owns the file but isn't in its group", [PERSON, 4712], 0o640, 0o770, 'root: sudo '],
   ])(
-    'changes nothing and prints the command that works if the user %s',
+    'if the user %s, changes nothing and prints a command that works',
     async (_, owner, mode, dirMode, who, directoryOwner = 4711) => {
       const { directory, path, run, read } = await file('{"projects":[]}');
       await fs.chown(path, ...owner);

@@ -84,7 +84,7 @@ test('the log warns about an edit that drops a project whose views still arrive'
   );
 });
 
-test('after a first start without a projects file, its command creates the file', async () => {
+test('the command that a first start prints for a missing projects file creates the file', async () => {
   const data = `${tempDir()}/data with $`;
   fs.mkdirSync(data);
   for (let i = 0; i < 2; i++) {

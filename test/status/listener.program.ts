@@ -167,8 +167,8 @@ it('serve names an address that is in use and the flag that sets it', async () =
   expect([code, stderr]).toStrictEqual([
     69,
     expect.stringMatching(
-      `^error: Can't listen on 127\\.0\\.0\\.1:${statusPort} \\(--status\\): it is in use by another program. ` +
-        'Find it and stop it, or choose another address: ' +
+      `^error: Can't listen on 127\\.0\\.0\\.1:${statusPort} \\(--status\\): another program uses this address. ` +
+        'Choose another one, or find that program and stop it: ' +
         `(sudo )?ss -ltnp 'sport = :${statusPort}'\n$`,
     ),
   ]);

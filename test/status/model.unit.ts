@@ -779,7 +779,7 @@ it('while a problem recovers, the status page says for how long no view has been
   expect(scene.text()).toMatch(/^Aurora: 82% refused/);
 });
 
-it('the status page says what happened to views of a fixed cause while another one refuses below 10%', () => {
+it('the status page says what happened to views refused for a fixed cause, while another cause refuses less than 10% of views', () => {
   const scene = sceneOf({ files: { refusedDays } });
   scene.list({ ...AURORA, maxViewsPerMinute: 10 }, { id: '2' });
   scene.refuse(5, moved, MOVED);

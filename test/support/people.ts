@@ -133,7 +133,7 @@ const CLOCK = `{
       const timer = timers.shift();
       now = Math.max(now, timer.at);
       try { timer.run(); } catch (error) { reportError(error); }
-      await undefined; // what waits for the timer's promises comes before the next timer
+      await undefined; // code that awaits the timer's promises runs before the next timer
     }
     now = end;
     later(tick, 5);

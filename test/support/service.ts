@@ -249,7 +249,11 @@ function service(runtime: Runtime): void {
       // Other commands have an option --from.
       [['serve', '--frob'], 64, /serve has no option --frob\. To list its options: .* help serve/],
       [['chekc'], 64, /Unknown command "chekc"\. Did you mean check\?/],
-      [['serve', '--status=off', '--port', String(viewlog.port)], 69, /Can't listen .* in use/],
+      [
+        ['serve', '--status=off', '--port', String(viewlog.port)],
+        69,
+        /Can't listen .*: another program uses this address/,
+      ],
       [
         ['serve', '--projects', 'nowhere.json'],
         78,

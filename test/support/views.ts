@@ -101,7 +101,7 @@ ld | ${TIMESTAMP} | "2026-13-01T00:00:00.000Z" | "2026-00-01T00:00:00.000Z"
 ld | ${TIMESTAMP} | "2026-01-00T00:00:00.000Z" | "2026-01-32T00:00:00.000Z"
 ld | ${TIMESTAMP} | "+002026-01-31T00:00:00.000Z" | " 2026-01-31T00:00:00.000Z"
 ld | ${TIMESTAMP} | "2026-01-31T00:00:00.000Z\n"
-ld | day that exists | "2026-02-30T00:00:00.000Z" | "2026-02-29T00:00:00.000Z"
+ld | UTC timestamp of a day that exists | "2026-02-30T00:00:00.000Z" | "2026-02-29T00:00:00.000Z"
 content | object | "template-7"
 content.templateId | non-empty string | {} | {"templateId":""}
 hc | boolean | "true" | 1

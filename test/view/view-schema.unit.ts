@@ -182,6 +182,11 @@ it.each([
     'The body is "[object Object]", not the object\'s JSON. Send JSON.stringify(view).',
   ],
   [
+    'an object converted to text, on a line',
+    '[object Object]\n',
+    'The body is "[object Object]", not the object\'s JSON. Send JSON.stringify(view).',
+  ],
+  [
     'a comma before the closing brace',
     '{"a":\n  1,}',
     'Line 2, column 4: expected no comma before the closing "}".',
