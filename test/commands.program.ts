@@ -216,7 +216,11 @@ it.each([
   ['serve', '--min-free', 'refuse views below this much free disk'],
   ['report', '--from', 'yesterday (variable: VIEWLOG_FROM_DAY)'],
   ['doctor', '--project', 'which is stored (variable: none)'],
-  ['doctor', '--max-view', "uses that collector's options. If one ran there, its options replace the defaults above."],
+  [
+    'doctor',
+    '--max-view',
+    "uses that collector's options. If one ran there, its options replace the defaults above.",
+  ],
 ])("viewlog help %s describes that command's own %s", async (command, _, words) => {
   expect((await run(['help', command])).stdout.replaceAll(/\s+/g, ' ')).toContain(words);
 });

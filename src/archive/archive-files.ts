@@ -252,7 +252,7 @@ function tooMany(name: string, idsMax: number): Fatal {
   return new Fatal(
     EXIT.badData,
     `"${name}" and other files have more than ${plural(idsMax, 'line')} that "archive.json" doesn't ` +
-      'cover; move away the view files of days that the stream still has: the archive writes ' +
+      'cover; move away the view files of days that the stream still has, and the archive writes ' +
       'them again',
   );
 }

@@ -31,7 +31,7 @@ export class ArchiveLog {
   skip(messages: readonly number[]): void {
     if (messages.length === 0) return;
     this.skipped += messages.length;
-    const what = `${plural(messages.length, 'message')} of the stream that no collector wrote`;
+    const what = `${plural(messages.length, 'message')} that no collector wrote`;
     this.#log.error(`Skipped ${what}: ${messages.slice(0, SKIPPED_NAMED_MAX).join(', ')}`);
   }
 
@@ -54,7 +54,7 @@ export class ArchiveLog {
   foundMissing([from, to]: Run, count: number): void {
     this.leftOut += count;
     this.#log.error(
-      `Messages ${from} to ${to} of stream "${this.#stream}" were missing in what the archive ` +
+      `Messages ${from} to ${to} of stream "${this.#stream}" were missing from what the archive ` +
         `read, but the stream's leader has ${formatCount(count)} of them, which are now archived`,
     );
   }

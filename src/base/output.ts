@@ -51,7 +51,7 @@ export function writeFile(path: string, text: string, onStdout: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall !== 'open') throw notWritten(`"${path}"`, error);
     // The shell may run as another user than the command: `sudo -u viewlog viewlog … > FILE`.
-    const fix = `choose a directory of yours or let your shell write it: ${onStdout} > FILE`;
+    const fix = `choose a directory of your own, or let your shell write it: ${onStdout} > FILE`;
     const causes: Readonly<Record<string, string>> = {
       EACCES: `this user isn't allowed to write there; ${fix}`,
       EISDIR: 'it is a directory; give the name of a file',

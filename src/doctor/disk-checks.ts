@@ -244,9 +244,7 @@ export const checkSpace = inside((seen, { settings, of, status }) => {
   }
   const full = spaceStep(space, of, minFreeBytes);
   if (full !== undefined) {
-    const { text, command } = full;
-    const fix = command === undefined ? text : `${text} To list the files, run:`;
-    return [error(refusal(space, minFreeBytes), fix, command)];
+    return [error(refusal(space, minFreeBytes), full.text, full.command)];
   }
   const what = `${formatRoundedSize(space.freeBytes)} is free (--min-free is ${formatSize(minFreeBytes)})`;
   const { daysLeft } = space;
@@ -291,7 +289,12 @@ export function checkClock({ nowMs, disk, of, isSynchronised }: Facts): readonly
   const now = `The time is ${timeOf(nowMs)}`;
   if (dayOf(nowMs) >= newest) return [ok(`${now}.`)];
   const what = `${now}, but "${of.data}/${fileNameOf('views', newest)}" has a later date.`;
-  if (isSynchronised) return [ok(`${what} The clock was wrong and is synchronised now.`)];
+  if (isSynchronised)
+    return [
+      ok(
+        `${what} The clock was probably wrong when viewlog wrote that file; it is synchronised now.`,
+      ),
+    ];
   const sync = commands.asRoot('timedatectl set-ntp true', of.hasSudo);
   return [
     warning(

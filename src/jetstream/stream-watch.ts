@@ -126,7 +126,7 @@ export class StreamWatch {
     this.#health = next(this.#health, event, performance.now());
     const { fault } = this.#health;
     if (fault?.text === before?.text) return;
-    if (fault !== undefined) return log.error(`Refusing views: ${fault.text} (${stream})`);
+    if (fault !== undefined) return log.error(`Stream ${stream} can't store views: ${fault.text}`);
     this.#loggedDetail = '';
     log.info(`Stream ${stream} accepts views again`);
   }

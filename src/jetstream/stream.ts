@@ -72,7 +72,9 @@ export async function prepareStream(
         await sleep(RETRY_MS);
       } else if (replicas === undefined && count > 1 && (hasFewServers || code === NOT_CLUSTERED)) {
         if (hasFewServers) {
-          log.warn(`Fewer than ${REPLICAS} NATS servers are up; stream ${name} is stored on one`);
+          log.warn(
+            `Fewer than ${REPLICAS} NATS servers are up; stream ${name} is stored on one server`,
+          );
         }
         count = 1;
       } else {
@@ -96,7 +98,7 @@ export function probe(cluster: Cluster, stream: string, subject: string): Promis
 /** Returns why a stream can't be used: exit 78 if asking again is useless, else 69. */
 export function cannotUse(error: unknown, name: string, cluster: Cluster): Fatal {
   const isUnanswered = error instanceof cluster.client.errors.TimeoutError;
-  const why = isUnanswered ? "it doesn't answer; does it have a quorum?" : errorText(error);
+  const why = isUnanswered ? "it doesn't answer; check that it has a quorum" : errorText(error);
   const isOff = (error as Error).name === 'JetStreamNotEnabled';
   return new Fatal(
     isOff || isRefusal(error, cluster) ? EXIT.badConfiguration : EXIT.unavailable,

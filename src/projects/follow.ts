@@ -120,4 +120,4 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
 }
 
 /** A command that creates the file would shorten the list to one project. */
-const RESTORE = 'restore the file with all projects';
+const RESTORE = 'restore it from a backup, or rewrite it with every project';

@@ -195,5 +195,5 @@ const notARecord = (path: string, number: number, line: string): Fatal =>
   new Fatal(
     EXIT.badData,
     `"${path}" isn't a record of sent views: its line ${number} is "${printable(line, 64)}"; ` +
-      'restore it from a backup; move it away only if no view that was refused on that day has been sent again',
+      'restore it from a backup, or move it away if no view that was refused on that day has been sent again',
   );

@@ -195,7 +195,7 @@ const UNKNOWN = 'with an unknown outcome';
 const refusedThere = (url: string, answer: string): Fatal =>
   new Fatal(
     EXIT.badData,
-    `The collector at ${url} refuses a view that is acceptable here (${answer}); ` +
+    `The collector at ${url} refuses a view that replay would accept (${answer}); ` +
       "give replay the collector's own --projects, --data and --max-view",
   );
 

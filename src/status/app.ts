@@ -50,7 +50,7 @@ export function statusApp(
     const { req } = context;
     for (const [name, value] of HEADERS) context.header(name, value);
     if (req.method !== 'GET' && req.method !== 'HEAD') {
-      return context.text('Only GET.\n', 405, { Allow: 'GET, HEAD' });
+      return context.text('Only GET is allowed.\n', 405, { Allow: 'GET, HEAD' });
     }
     const verdict = guard(req.raw, req.path);
     if (typeof verdict === 'object') {

@@ -65,5 +65,5 @@ export function warningsOf({ store, minFreeBytes }: CollectorState): readonly st
   const leastBytes = 2 * minFreeBytes;
   if (unavailable !== undefined || freeBytes >= leastBytes) return [];
   const low = `Free disk space (${formatRoundedSize(freeBytes)}) is below twice --min-free (${formatSize(leastBytes)})`;
-  return [`${low}, so refused views are no longer stored; free some, or lower --min-free`];
+  return [`${low}, so refused views are no longer stored; free some space, or lower --min-free`];
 }

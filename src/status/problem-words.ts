@@ -229,14 +229,14 @@ export function spaceStep(
     const text =
       `${freeBytes === 0 ? 'No space' : formatRoundedSize(freeBytes)} is free${needed}. ` +
       'Delete view files (views-*.ndjson) of earlier days that you have shipped or copied, ' +
-      "refused files (refused-*.ndjson) that you won't replay, or other files on this disk. viewlog then accepts views again.";
+      "refused files (refused-*.ndjson) that you won't replay, or other files on this disk. viewlog then accepts views again. To list the files:";
     return { text, command: commands.list(of) };
   }
   return hasInodes ? undefined : { text: 'The file system has no free inodes. Delete old files.' };
 }
 
 const SET_BY = {
-  flag: 'set by the flag',
+  flag: 'set on the command line',
   variable: 'set by VIEWLOG_MIN_FREE',
   default: 'the default',
 };
@@ -370,14 +370,14 @@ export function delistedStep(
 ): Step {
   const text =
     `${id} was in the projects file, and its last view was accepted on ${at(lastAcceptedMs)}. ` +
-    'If its entry was removed or its id was changed by mistake, restore the entry in the projects file.';
-  const remove = 'If it was removed on purpose, remove the script from its pages.';
+    'If its entry was removed or its id was changed by mistake, restore the entry in the projects file. ' +
+    'If it was removed on purpose, remove the script from its pages.';
   // Views refused for another reason arrived while the project was listed.
   const reason = reasons.find(({ sample }) => sample.code === 'project-not-activated');
   const { command } = reason?.remedy.kind === 'activate' ? fixOf(reason, of) : {};
-  if (command === undefined) return { text: `${text} ${remove}` };
-  const add = 'Or add a new entry, which lacks the old name, limit and other origins.';
-  return { text: `${text} ${add} ${remove} To add the entry:`, command };
+  if (command === undefined) return { text };
+  const add = 'To add a new entry instead, without the old name, limit and other origins:';
+  return { text: `${text} ${add}`, command };
 }
 
 function typoSteps({ id, meant }: ProjectRow): Step[] {

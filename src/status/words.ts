@@ -48,9 +48,11 @@ export function problemWords(
   }
   const noun = nounOf(kind);
   const all = plural(accepted + refused, noun);
-  const none = [`its only ${noun}`, `both ${noun}s`][refused - 1] ?? `all ${all}`;
+  const only = kind === 'requests' ? 'the' : 'its';
+  const none = [`${only} only ${noun}`, `both ${noun}s`][refused - 1] ?? `all ${all}`;
   const many = accepted === 0 ? none : `${formatCount(refused)} of ${all}`;
-  const what = `in the last hour ${kind === 'requests' ? 'failed before viewlog knew their project' : `${were(refused)} refused`}`;
+  const failed = `failed before viewlog knew ${refused === 1 ? 'its' : 'their'} project`;
+  const what = `in the last hour ${kind === 'requests' ? failed : `${were(refused)} refused`}`;
   const gone = refused - one.refused;
   const ofFixed = one.reasons.filter(isFixed).reduce((sum, { lastHour }) => sum + lastHour, 0);
   const fixed = Math.min(gone, ofFixed);
@@ -184,7 +186,7 @@ const REFUSED_HINT = 'in the last hour, including unlisted ids and fixed problem
 function storeFigure({ store, space }: StatusModel): Figure {
   if (isStream(store)) {
     const { name, server = 'not connected', seen } = store.stream;
-    const where = `${name}, ${server}, led by ${seen.leader ?? 'no server'}`;
+    const where = `${name}, ${server}, ${seen.leader === undefined ? 'without a leader' : `led by ${seen.leader}`}`;
     return ['Stream', plural(seen.messages, 'message'), where];
   }
   if (space === undefined) return ['Free disk', 'unknown', "viewlog isn't allowed to check"];
@@ -231,7 +233,7 @@ export function chartWords({ hours, refusedHours, figures }: ProjectRow): string
   const [accepted, refused] = [hours, refusedHours].map((all) => formatCount(Math.max(0, ...all)));
   const { today, yesterday } = figures;
   const most = `at most ${accepted} accepted and ${refused} refused per hour`;
-  return `Views of the last 24 hours: ${most}. Accepted today ${formatCount(today)}, yesterday ${countOrDash(yesterday)}.`;
+  return `Views of the last 24 hours: ${most}. Accepted: ${formatCount(today)} today, ${countOrDash(yesterday)} yesterday.`;
 }
 
 /** Returns how many projects aren't shown. */

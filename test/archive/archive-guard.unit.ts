@@ -56,7 +56,7 @@ describe('an archive of a stream that lacks messages', () => {
     const { archive, running, log } = archiveOf(stream, { dir });
     await running;
     const error = (run: string, count: string): string =>
-      `error: Messages ${run} of stream "VIEWS" were missing in what the archive read, but the ` +
+      `error: Messages ${run} of stream "VIEWS" were missing from what the archive read, but the ` +
       `stream's leader has ${count} of them, which are now archived`;
     expect(log.lines).toStrictEqual([error('11 to 20', '9'), error('31 to 31', '1')]);
     expect(archive.state()).toMatchObject({ leftOut: 10, lost: 0, lines: 10 });

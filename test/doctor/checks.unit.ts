@@ -351,7 +351,7 @@ const FINDINGS: Findings = {
     inside(free(3 * MiB)),
   ],
   'no space is free and --min-free is 0': [
-    "error free space: A view that doesn't fit on the disk is refused with 503. No space is free. Delete view files (views-*.ndjson) of earlier days that you have shipped or copied, refused files (refused-*.ndjson) that you won't replay, or other files on this disk. viewlog then accepts views again. To list the files, run: ls -lh /data",
+    "error free space: A view that doesn't fit on the disk is refused with 503. No space is free. Delete view files (views-*.ndjson) of earlier days that you have shipped or copied, refused files (refused-*.ndjson) that you won't replay, or other files on this disk. viewlog then accepts views again. To list the files: ls -lh /data",
     inside(free(0), { 'min-free': 0 }),
   ],
   'the file system has no free inodes': [

@@ -217,7 +217,7 @@ it("report says what to do if its user isn't allowed to write to the page's dire
   const refused = await start(['report', '--data', data, '--html', file], '/', root).ended;
   const stderr =
     `error: Can't write "${file}": this user isn't allowed to write there; ` +
-    'choose a directory of yours or let your shell write it: --html - > FILE\n';
+    'choose a directory of your own, or let your shell write it: --html - > FILE\n';
   expect(refused).toMatchObject({ code: 73, stdout: '', stderr });
   const words = ['report', '--data', data, '--html', '-'];
   expect((await start(words, '/', root).ended).stdout).toMatch(/^<!doctype html>/);

@@ -459,7 +459,7 @@ To get the first view
     rm /data/views-2026-01-01.ndjson /data/refused-2026-01-02.ndjson
 viewlog is about to stop but accepts views until then.
 Free disk space (65 MiB) is below twice --min-free (128 MiB), so refused views are no longer stored.
-  Free some, or lower --min-free.`);
+  Free some space, or lower --min-free.`);
   });
 
   it("the cluster can't be reached", () => {
@@ -515,7 +515,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   scene.list(AURORA, { id: '2' });
   expect(scene.text())
     .toContain(`Project 77 (no longer listed): 9 of 10 views in the last hour were refused. The refusals began on ${at('14:00')}.
-  77 was in the projects file, and its last view was accepted on ${at('14:00')}. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. Or add a new entry, which lacks the old name, limit and other origins. If it was removed on purpose, remove the script from its pages. To add the entry:
+  77 was in the projects file, and its last view was accepted on ${at('14:00')}. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. If it was removed on purpose, remove the script from its pages. To add a new entry instead, without the old name, limit and other origins:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example
   9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: project not activated.${again.trimEnd()}`);
   scene.refuse(1, { code: 'origin-not-allowed', project: '77' }, MOVED);

@@ -192,8 +192,8 @@ function changedInside({ settings, texts, status, dir }: Installation): Texts {
   const inside = (file: string): string => {
     const below = relative(dir, file);
     if (!below.startsWith('..')) return `/data/${below}`;
-    const hint = 'the container sees no other directory; move the file there';
-    throw new Fatal(EXIT.usage, `"${file}" isn't in "${dir}", and ${hint}`);
+    const hint = 'the only directory that the container sees; move the file into it';
+    throw new Fatal(EXIT.usage, `"${file}" isn't in "${dir}", ${hint}`);
   };
   return {
     data: texts.data && '/data',

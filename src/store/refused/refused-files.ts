@@ -162,7 +162,9 @@ export class RefusedFiles implements RefusedStore {
       onDropped('full');
       if (!this.#isFullLogged) {
         this.#isFullLogged = true;
-        log.warn(`Refused views of ${day} have reached --max-refused; some are no longer stored`);
+        log.warn(
+          `Refused views of ${day} have reached --max-refused; viewlog drops those that don't fit`,
+        );
       }
       return [];
     });

@@ -114,7 +114,11 @@ it.each(COMPUTED)(
 const REFUSED = described<string>([
   ['statusAddress', '--status off', "The collector's --status is off, so"],
   ['viewsDir', STREAM, 'A stream has no files to read'],
-  ['mountedDir', '--projects /etc/p.json', `"/etc/p.json" isn't in "${DATA}", and the container`],
+  [
+    'mountedDir',
+    '--projects /etc/p.json',
+    `"/etc/p.json" isn't in "${DATA}", the only directory that the container sees`,
+  ],
   ['settingsInside', '--status-token-file /etc/t', `"/etc/t" isn't in "${DATA}"`],
   ['socketAddress', '', "Deno and Bun can't use a socket from systemd", 'on Deno'],
   ['address', '--port 0', 'Give --port a fixed port: port 0 means'],

@@ -103,7 +103,7 @@ describe('the file of refused views of a day', () => {
     expect(store.state()).toMatchObject({ storedLines: 5, droppedLines: 5 });
     expect(fs.statSync(join(dir, FILE)).size).toBe(store.state().storedBytes);
     expect(log.lines).toEqual([
-      'warn: Refused views of 2026-03-01 have reached --max-refused; some are no longer stored',
+      "warn: Refused views of 2026-03-01 have reached --max-refused; viewlog drops those that don't fit",
     ]);
     clock.ms += 24 * 3_600_000;
     store.keep(view(1));

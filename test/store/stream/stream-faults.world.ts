@@ -139,7 +139,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     expect(await accepts(viewlog)).toBe(true);
     expect(viewlog.stderr()).toBe(
       'error: Stream VIEWS refuses views: maximum messages exceeded\n' +
-        'error: Refusing views: the stream is full (VIEWS)\n',
+        "error: Stream VIEWS can't store views: the stream is full\n",
     );
     expect(viewlog.stdout().match(/^Stream VIEWS accepts views again$/gm)).toHaveLength(1);
   });
