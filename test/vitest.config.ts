@@ -15,7 +15,7 @@ export default defineConfig({
     // Loading the modules again for each file would take a sixth of the time.
     isolate: false,
     // More than a small machine's two cores, because tests of processes mostly wait.
-    maxWorkers: Number(process.env['TEST_WORKERS'] ?? 6),
+    maxWorkers: Number(process.env['TEST_WORKERS'] ?? 4),
     // The timeouts only end tests that hang, because a busy machine is slow.
     projects: [
       kind('unit', 120_000),

@@ -56,7 +56,7 @@ describe('the documentation', () => {
 
   it('names only existing commands and options, as do the examples in `viewlog help`', async () => {
     const names = await commandNames();
-    const helps = await Promise.all(names.map(async (name) => (await run(['help', name])).stdout));
+    const helps = await Promise.all(names.map(helpOf));
     for (const [i, help] of helps.entries()) {
       const [options, example = ''] = help.split('\nFor example:\n');
       expect(example).toMatch(new RegExp(`^  viewlog ${names[i]!}\\b`));
@@ -111,7 +111,7 @@ describe('the manual', () => {
     );
     for (const name of await commandNames()) {
       expect(table).toMatch(`\n| \`${name}`);
-      const flags = (await run(['help', name])).stdout.match(/^ {2}--[a-z-]+/gm) ?? [];
+      const flags = (await helpOf(name)).match(/^ {2}--[a-z-]+/gm) ?? [];
       const isOfServe = ['serve', 'example', 'doctor'].includes(name);
       const shared = isOfServe ? ofServe : '`--data `--projects `--host `--port';
       const missing = flags.filter((flag) => {
@@ -132,9 +132,19 @@ function typedIn(markdown: string): string[] {
   );
 }
 
+/** What `viewlog help NAME` has printed, because each run takes a process. */
+const printed = new Map<string, Promise<string>>();
+
+function helpOf(name = ''): Promise<string> {
+  const help =
+    printed.get(name) ?? run(['help', name].filter(Boolean)).then(({ stdout }) => stdout);
+  printed.set(name, help);
+  return help;
+}
+
 /** Returns the commands that `viewlog help` lists. */
 async function commandNames(): Promise<string[]> {
-  const [commands = ''] = (await run(['help'])).stdout.split('\nviewlog help COMMAND');
+  const [commands = ''] = (await helpOf()).split('\nviewlog help COMMAND');
   return Array.from(commands.matchAll(/^ {2}([a-z-]+) /gm), ([, name]) => name!);
 }
 
