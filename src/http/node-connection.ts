@@ -44,6 +44,8 @@ export class NodeConnection {
   /** The pending requests that aren't started yet. */
   readonly #waiting: NodeExchange[] = [];
   #isPaused = false;
+  /** True once the rest of what was read is ignored. */
+  #isDropped = false;
   /** The state at the last sweep and the sweeps since it began. */
   #swept: State = 'silent';
   #sweeps = 0;
@@ -68,6 +70,7 @@ export class NodeConnection {
 
   /** Starts the request immediately or after others of this connection. */
   enqueue(request: NodeExchange): void {
+    if (this.#isDropped) return request.reservation.release();
     this.#pending.push(request);
     this.#sweeps = 0;
     if (this.#pending.length <= PENDING_MAX) return request.start();
@@ -113,6 +116,16 @@ export class NodeConnection {
     if (++this.#sweeps * LIMITS.sweepMs <= this.#limits[state]) return;
     if (state === 'arriving') this.endBody();
     else this.#socket.destroy();
+  }
+
+  /**
+   * Ends the connection and frees its memory immediately. Node emits `close` only after it has read
+   * from all other connections, whose views would find no memory.
+   */
+  drop(): void {
+    this.#isDropped = true;
+    this.#socket.destroy();
+    this.#disconnected();
   }
 
   #disconnected(): void {

@@ -36,7 +36,7 @@ export async function listenOnNode(
     const exchange = new NodeExchange(incoming, outgoing, connection, service);
     // There is no memory for this request, and its refusal would have to wait for the answers to
     // the connection's other requests.
-    if (exchange.reservation.isRefused && !connection.isIdle) incoming.socket.destroy();
+    if (exchange.reservation.isRefused && !connection.isIdle) connection.drop();
     else connection.enqueue(exchange);
   });
   server.on('connection', (socket) => connections.add(socket));

@@ -112,6 +112,22 @@ it('the server starts 32 requests of a connection and frees the memory of the ot
   expect(started).toHaveLength(32);
 });
 
+it('the server frees the memory of requests that exceed the budget before it reads from other connections', async () => {
+  const { budget, port } = await listen(nothing);
+  // Node emits the connection's `close` only after it has read from all other connections.
+  const bytesAfterRefusal = new Promise((resolve) => {
+    const reserve = budget.tryReserve.bind(budget);
+    budget.tryReserve = (bytes) => {
+      const isReserved = reserve(bytes);
+      if (!isReserved) queueMicrotask(() => resolve(budget.bytes));
+      return isReserved;
+    };
+  });
+  await open(port, '', REQUEST.repeat(20));
+  expect(await bytesAfterRefusal).toBe(0);
+  await until(() => budget.bytes === 0);
+});
+
 it('the server frees the memory of a body whose client leaves before its end', async () => {
   const read: unknown[] = [];
   const { budget, port } = await listen(async (exchange) => {
