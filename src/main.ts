@@ -42,7 +42,10 @@ async function main(args: readonly string[]): Promise<ExitCode> {
   try {
     const optionsOf = (name: string = serve.name) =>
       COMMANDS.find((command) => command.name === name)?.options;
-    const line = readArguments(args, optionsOf);
+    // A question may contain the name of an option.
+    const [first, ...words] = args;
+    const isQuestion = first === 'help' && !/^(-h|--help|--)?$/.test(words[0] ?? '');
+    const line = readArguments(isQuestion ? [first, '--', ...words] : args, optionsOf);
     const command = findCommand(line.command ?? serve.name, COMMANDS);
     const { settings, operands, ...known } = readCommand(command, line);
     if (command.options.includes('log')) log = createLog(settings.log);

@@ -225,6 +225,14 @@ it.each([
   expect((await run(['help', command])).stdout.replaceAll(/\s+/g, ' ')).toContain(words);
 });
 
+it.each([
+  [['help', '--min-free'], / help trouble 'Disk full'\n/],
+  [['help', '--help'], /^viewlog help \[/],
+  [['help', '--', '--keep-days'], /^## Retention\n/],
+])('viewlog %j takes the name of an option for a question', async (args, words) => {
+  expect(await run(args)).toMatchObject({ code: 0, stdout: expect.stringMatching(words) });
+});
+
 it("replay names a file that it can't read before it asks for a collector", async () => {
   const { code, stderr } = await run(['replay', '-', 'no.ndjson'], { input: '' });
   const message = `error: Can't read "no.ndjson": it doesn't exist; check the path\n`;
