@@ -103,7 +103,7 @@ export class RefusalLog {
     const who = kind === 'requests' ? REQUESTS.name! : which;
     const [begun] = [...causes]
       .filter(([cause]) => !last.causes.has(cause))
-      .toSorted(([, a], [, b]) => b.lastHour - a.lastHour);
+      .toSorted(([, a], [, b]) => Number(isOpen(b)) - Number(isOpen(a)) || b.lastHour - a.lastHour);
     // viewlog advises a limit only after a full minute.
     const isKnown = begun?.[1].remedy.kind !== 'raise-limit' || begun[1].remedy.sent !== undefined;
     if (begun && isRefused(then) && isKnown && nowMs - last.beganMs >= HOUR_MS) {

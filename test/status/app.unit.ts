@@ -377,20 +377,26 @@ it('a collector logs when a cause of refusals begins, with the fix, and when it 
   );
 });
 
-it('a collector logs the fix for the most frequent cause even if a rarer one has begun and ended', () => {
-  const log = memoryLog();
-  const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
-  const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
-  scene.refuse(4, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
-  scene.list({ id: '1' });
-  scene.accept();
-  scene.refuse(9, { code: 'invalid-view', project: '1' });
-  for (const one of scene.judged()) refusalLog.update(one, scene.state());
-  expect(log.lines).toStrictEqual([
-    expect.stringMatching(/^warn: .* \(origin not allowed, invalid view\)\. Correct the page/),
-    expect.stringMatching(/^info: .* no longer refused for: origin not allowed$/),
-  ]);
-});
+it.each([
+  ['rarer', 4, 9],
+  ['more frequent', 9, 4],
+])(
+  'a collector logs the fix for the cause that remains even if a %s one has begun and ended',
+  (_, ended, open) => {
+    const log = memoryLog();
+    const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
+    const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
+    scene.refuse(ended, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
+    scene.list({ id: '1' });
+    scene.accept();
+    scene.refuse(open, { code: 'invalid-view', project: '1' });
+    for (const one of scene.judged()) refusalLog.update(one, scene.state());
+    expect(log.lines).toStrictEqual([
+      expect.stringMatching(/^warn: .* \(origin not allowed, invalid view\)\. Correct the page/),
+      expect.stringMatching(/^info: .* no longer refused for: origin not allowed$/),
+    ]);
+  },
+);
 
 it('a collector logs the fix for the origin with the most refusals', () => {
   const log = memoryLog();
