@@ -40,7 +40,10 @@ export class FreeSpace {
     this.isLow = isLow;
     const minimum = `--min-free (${formatSize(minFreeBytes)})`;
     const enough = formatRoundedSize(minFreeBytes * ENOUGH);
-    if (isLow) log.error(`Free disk space at "${dir}" is below ${minimum}; ${effect}`);
+    if (isLow)
+      log.error(
+        `Free disk space at "${dir}" is below ${minimum}; ${effect} until at least ${enough} is free`,
+      );
     else log.info(`Free disk space at "${dir}" is at least ${enough} again`);
   }
 

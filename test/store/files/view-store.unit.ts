@@ -190,7 +190,7 @@ test('a store with too little free space refuses views until an eighth more is f
   await until(() => store.state().unavailable === undefined);
   await until(() => store.state().unavailableSinceMs === undefined);
   expect(log.lines[0]).toMatch(
-    /^error: Free disk space at ".*" is below --min-free \(800000 bytes\); /,
+    /^error: Free disk space at ".*" is below --min-free \(800000 bytes\); refusing views until at least 879 KiB is free$/,
   );
   expect(log.lines[1]).toMatch(/^info: Free disk space at ".*" is at least 879 KiB again$/);
   expect(log.lines).toHaveLength(2);
