@@ -226,10 +226,15 @@ it.each([
 });
 
 it.each([
-  [['help', '--min-free'], / help trouble 'Disk full'\n/],
+  [
+    ['help', '--min-free'],
+    /^ {2}serve, .* refuse views [^]*\n {2}archive .* wait below [^]* help trouble 'Disk full'\n/m,
+  ],
+  [['help', '--from'], /^ {2}report [^]*\n {2}archive [^]* help looking 'Which days'\n/m],
   [['help', '--help'], /^viewlog help \[/],
-  [['help', '--', '--keep-days'], /^## Retention\n/],
-])('viewlog %j takes the name of an option for a question', async (args, words) => {
+  [['help', '--', '--url'], /^ {2}doctor [^]*\n {2}snippet [^]* help send\n/m],
+  [['help', 'what', 'does', '--keep-days', 'do'], /^## Retention\n/],
+])('viewlog %j treats the name of an option as a question', async (args, words) => {
   expect(await run(args)).toMatchObject({ code: 0, stdout: expect.stringMatching(words) });
 });
 

@@ -60,6 +60,8 @@ const namesOf = (commands: readonly Command[]): string[] => commands.map(({ name
 function textOn(words: readonly string[], commands: readonly Command[]): string {
   const name = words.join(' ');
   const manual = new Manual();
+  const option = optionPage(name, commands, manual);
+  if (option !== undefined) return option;
   const command = commands.find((known) => known.name === words[0]);
   // The words after a command may be its operands, or a question such as `report is empty`.
   const [, next = '0'] = words;
@@ -139,23 +141,53 @@ function wrappedTable([head, ...rows]: readonly (readonly string[])[]): string {
   return alignTables(lines.join('\n'), columns());
 }
 
+/**
+ * Returns what an option does in each command, and the sections that name it; `undefined` unless it
+ * is the name of an option.
+ */
+function optionPage(
+  name: string,
+  commands: readonly Command[],
+  manual: Manual,
+): string | undefined {
+  const byText = new Map<string, string[]>();
+  for (const command of commands) {
+    for (const option of command.options) {
+      const [, text] = optionRow(command, option);
+      if (name === `--${flagOf(option)}`) {
+        byText.set(text, [...(byText.get(text) ?? []), command.name]);
+      }
+    }
+  }
+  if (byText.size === 0) return undefined;
+  const rows = Array.from(byText, ([text, names]) => [
+    names.length > 4
+      ? `${names.slice(0, 2).join(', ')} and ${names.length - 2} others`
+      : names.join(', '),
+    text,
+  ]);
+  return `${wrappedTable([[name, ''], ...rows])}${seeAlso(manual.sectionsWith(name))}`;
+}
+
+/** Returns an option of a command with its value, and what it does there. */
+function optionRow({ optionHelp }: Command, option: OptionName): [string, string] {
+  const { value, help, fallback } = OPTIONS[option];
+  const text = optionHelp?.[option] ?? help;
+  const [, words, named] = /^(.*?)(?: \((default: .*)\))?$/.exec(text)!;
+  // The variable's name follows from the flag, unless the option shares its flag with another
+  // option.
+  const isUsual = flagOf(option) === option;
+  const notes = [
+    named ?? (value && fallback && `default: ${fallback}`),
+    isUsual ? '' : `variable: ${envName(option) ?? 'none'}`,
+  ].filter(Boolean);
+  const shown = notes.length === 0 ? '' : ` (${notes.join('; ').replaceAll(': ', `:${NO_BREAK}`)})`;
+  return [`--${flagOf(option)} ${value}`, `${words}${shown}`];
+}
+
 function commandPage(command: Command): string {
-  const { name, operands = '', summary, examples, options, optionHelp, optionNote } = command;
-  const rows = options.map((option) => {
-    const { value, help, fallback } = OPTIONS[option];
-    const text = optionHelp?.[option] ?? help;
-    const [, words, named] = /^(.*?)(?: \((default: .*)\))?$/.exec(text)!;
-    // The variable's name follows from the flag, unless the option shares its flag with another
-    // option.
-    const isUsual = flagOf(option) === option;
-    const notes = [
-      named ?? (value && fallback && `default: ${fallback}`),
-      isUsual ? '' : `variable: ${envName(option) ?? 'none'}`,
-    ].filter(Boolean);
-    const shown =
-      notes.length === 0 ? '' : ` (${notes.join('; ').replaceAll(': ', `:${NO_BREAK}`)})`;
-    return [`--${flagOf(option)} ${value}`, `${words}${shown}`];
-  });
+  const { name, operands = '', summary, examples, options, optionNote } = command;
+  const rows = options.map((option) => optionRow(command, option));
   const [first] = options;
   return [
     ['viewlog', name, operands, first && '[options]'].filter(Boolean).join(' '),

@@ -112,7 +112,7 @@ const isSame = (a: readonly string[], b: readonly string[]): boolean =>
 const FIELD_POINTS = [3, 1, 1, 1];
 /** Points for each word of a name of the section. */
 const NAME_POINTS = 5;
-/** So that a rare word doesn't outvote all others. */
+/** Caps a weight, so that a rare word doesn't outvote all others. */
 const WEIGHT_MAX = 3;
 /** The weight of a word that the manual doesn't have. */
 const UNKNOWN_WEIGHT = 2;
@@ -129,7 +129,7 @@ function pointsOf(words: readonly string[], { fields }: Section): number {
   return sum(counts.map((count, i) => (FIELD_POINTS[i]! * count) / (count + 1)));
 }
 
-/** Returns, for each word, the length of the longest name of the section around it. */
+/** Returns, for each word, how many words the section's longest name around that word has; 0 if there is none. */
 function namedLengths(words: readonly string[], { names }: Section): number[] {
   const lengths = words.map(() => 0);
   for (const { words: name } of names) {
@@ -179,10 +179,20 @@ export class Manual {
       first.score > CLEAR * (second?.score ?? 0);
     return {
       ...(isClear && { text: answer(first.section) }),
-      listed: ranked
-        .slice(0, LISTED_MAX)
-        .map(({ section: { topic, heading } }) => [topic, heading].filter(Boolean)),
+      listed: ranked.slice(0, LISTED_MAX).map(({ section }) => pathOf(section)),
     };
+  }
+
+  /** Returns the sections that name an option, those that name it most often for their length first. */
+  sectionsWith(option: string): string[][] {
+    const mentions = new RegExp(`${option}(?![\\w-])`, 'g');
+    const partOf = ({ text }: Section): number =>
+      (text.match(mentions)?.length ?? 0) / (1_000 + text.length);
+    return this.#sections
+      .filter((section) => partOf(section) > 0)
+      .toSorted((a, b) => partOf(b) - partOf(a))
+      .slice(0, LISTED_MAX)
+      .map(pathOf);
   }
 
   /** Returns the page or the section with this name: a topic, a heading or a synonym. */
@@ -223,7 +233,7 @@ export class Manual {
       .toSorted((a, b) => b.score - a.score);
   }
 
-  /** Returns a word's or a phrase's weight: the more, the fewer sections have it. */
+  /** Returns the weight of a word or phrase. The fewer sections have it, the greater the weight. */
   #weightOf(words: readonly string[]): number {
     const found = this.#sections.filter(
       (section) => pointsOf(words, section) > 0 || namedLengths(words, section)[0]! > 0,
@@ -247,6 +257,9 @@ export class Manual {
     return this.#texts[`${topic}.md`]!;
   }
 }
+
+/** The words for `viewlog help` that print the section. */
+const pathOf = ({ topic, heading }: Section): string[] => [topic, heading].filter(Boolean);
 
 const lines = (texts: Texts): string[] => texts['synonyms.txt']!.trimEnd().split('\n');
 
