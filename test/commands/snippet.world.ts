@@ -16,6 +16,9 @@ const route = (path: string, titleAfterMs: number, title = `App ${path}`): strin
   `(history.pushState(null, '', '${path}'),
     setTimeout(() => { document.title = '${title}' }, ${titleAfterMs}), 1)`;
 
+const reloaded = (v: Visitor): Promise<unknown> =>
+  v.sees(`performance.navigation.type == 1 && document.readyState == 'complete'`);
+
 const said = (v: Visitor): Promise<unknown> => v.sees('self.said.join() || undefined');
 
 /** A page whose own scripts must work; they set its title. */
@@ -759,7 +762,7 @@ const PEOPLE: Person[] = [
       await v.run(`void document.querySelector('#accept').click()`);
       await v.counted(2);
     },
-    stored: [HOME, '/a | Page /a | SITE/ | '],
+    stored: [HOME, '/a | Page /a | SITE/ | SITE/'],
   },
   ...['object', 'withdraw'].map((id): Person => ({
     did: `read on, clicked #${id}, and went back to a page that the browser had kept`,
@@ -772,7 +775,7 @@ const PEOPLE: Person[] = [
       await v.follow('/a');
       await v.counted(2);
       await v.run(`void document.querySelector('#${id}').click()`);
-      await v.wait(500);
+      if (id === 'withdraw') await reloaded(v);
       await v.back();
       await v.sees(`location.pathname == '/'`);
       await v.run(`void history.pushState(null, '', '/b')`);
@@ -800,6 +803,7 @@ const PEOPLE: Person[] = [
       await v.run(`void document.querySelector('#accept').click()`);
       await v.counted(1);
       await v.run(`void document.querySelector('#withdraw').click()`);
+      await reloaded(v);
       await v.open('/a');
       return v.run('[localStorage.consent, localStorage.viewlog, sessionStorage.length].join()');
     },

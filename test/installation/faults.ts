@@ -605,9 +605,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         check: 'free space',
       });
       const [by, option] = place.hasVariables
-        ? ['VIEWLOG_MIN_FREE', 'VIEWLOG_MIN_FREE=']
-        : ['the flag', '--min-free '];
-      expect(said).toContain(`(set by ${by})`);
+        ? ['by VIEWLOG_MIN_FREE', 'VIEWLOG_MIN_FREE=']
+        : ['on the command line', '--min-free '];
+      expect(said).toContain(`(set ${by})`);
       place.options['min-free'] = commandIn(said, new RegExp(`viewlog with ${option}(\\d+MiB)`));
       await first.stop();
       await place.starts();
