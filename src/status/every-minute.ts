@@ -94,16 +94,15 @@ export class RefusalLog {
     const seen = { ...judged, accepted, refused };
     const then = { ...seen, state: stateOf(seen) };
     const causes = new Map<string, JudgedReason>();
-    // Origins have one label; the first has the most refusals.
-    for (const one of [...burst, ...open]) {
+    // All origins share one label. It stands for the refused origin with the most refusals, and for
+    // one that was fixed only if no other is refused.
+    for (const one of [...open, ...burst]) {
       if (!causes.has(labelOf(one))) causes.set(labelOf(one), one);
     }
     const project = `Project ${id}${name === undefined ? '' : ` (${named(name)})`}`;
     const which = kind === 'unlisted' ? `${project}, which is no longer listed` : project;
     const who = kind === 'requests' ? REQUESTS.name! : which;
-    const [begun] = [...causes]
-      .filter(([cause]) => !last.causes.has(cause))
-      .toSorted(([, a], [, b]) => Number(isOpen(b)) - Number(isOpen(a)) || b.lastHour - a.lastHour);
+    const begun = [...causes].find(([cause]) => !last.causes.has(cause));
     // viewlog advises a limit only after a full minute.
     const isKnown = begun?.[1].remedy.kind !== 'raise-limit' || begun[1].remedy.sent !== undefined;
     if (begun && isRefused(then) && isKnown && nowMs - last.beganMs >= HOUR_MS) {

@@ -392,9 +392,27 @@ it.each([
     scene.refuse(open, { code: 'invalid-view', project: '1' });
     for (const one of scene.judged()) refusalLog.update(one, scene.state());
     expect(log.lines).toStrictEqual([
-      expect.stringMatching(/^warn: .* \(origin not allowed, invalid view\)\. Correct the page/),
+      expect.stringMatching(/^warn: .* \(invalid view, origin not allowed\)\. Correct the page/),
       expect.stringMatching(/^info: .* no longer refused for: origin not allowed$/),
     ]);
+  },
+);
+
+it.each([
+  [4, 9],
+  [9, 4],
+])(
+  'a collector logs the fix for a refused origin even if another was fixed (%d and %d refusals)',
+  (open, fixed) => {
+    const log = memoryLog();
+    const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
+    const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
+    scene.refuse(fixed, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
+    scene.list({ id: '1', origins: ['https://a.example', 'https://b.example'] });
+    scene.accept();
+    scene.refuse(open, { code: 'origin-not-allowed', project: '1' }, 'https://c.example');
+    for (const one of scene.judged()) refusalLog.update(one, scene.state());
+    expect(log.lines[0]).toMatch(/^warn: .* --origin https:\/\/c\.example$/);
   },
 );
 
