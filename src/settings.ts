@@ -177,7 +177,7 @@ const OTHERS = {
   'replay-to': option(
     'URL',
     o.httpUrl,
-    'collector to send to (default: the one that holds --data)',
+    'collector to send to (default: the one running in --data)',
   ),
   url: option(
     'URL',

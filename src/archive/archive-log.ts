@@ -32,7 +32,10 @@ export class ArchiveLog {
     if (messages.length === 0) return;
     this.skipped += messages.length;
     const what = `${plural(messages.length, 'message')} that no collector wrote`;
-    this.#log.error(`Skipped ${what}: ${messages.slice(0, SKIPPED_NAMED_MAX).join(', ')}`);
+    const more = messages.length - SKIPPED_NAMED_MAX;
+    const rest = more > 0 ? ` and ${formatCount(more)} more` : '';
+    const named = messages.slice(0, SKIPPED_NAMED_MAX).join(', ');
+    this.#log.error(`Skipped ${what}: ${named}${rest}`);
   }
 
   /**
@@ -43,19 +46,24 @@ export class ArchiveLog {
     if (runs.length === 0) return;
     const count = runs.reduce((sum, [from, to]) => sum + to - from + 1, 0);
     this.lost += count;
+    const [first, last] = [runs[0]![0], runs.at(-1)![1]];
     const places = runs.length === 1 ? '' : `in ${plural(runs.length, 'place')}, `;
-    this.#log.warn(
-      `${plural(count, 'message')} ${count === 1 ? 'was' : 'were'} deleted or expired (${places}${runs[0]![0]} to ` +
-        `${runs.at(-1)![1]}) before the archive read ${count === 1 ? 'it' : 'them'}`,
-    );
+    const what =
+      count === 1
+        ? `Message ${first} was deleted or expired before the archive read it`
+        : `${plural(count, 'message')} were deleted or expired (${places}${first} to ${last}) before the archive read them`;
+    this.#log.warn(what);
   }
 
   /** Logs and counts messages that the leader has in a run that the archive read as missing. */
   foundMissing([from, to]: Run, count: number): void {
     this.leftOut += count;
+    const [which, were] =
+      from === to ? [`Message ${from}`, 'was'] : [`Messages ${from} to ${to}`, 'were'];
+    const found = `${formatCount(count)} of them, which ${count === 1 ? 'is' : 'are'} now archived`;
     this.#log.error(
-      `Messages ${from} to ${to} of stream "${this.#stream}" were missing from what the archive ` +
-        `read, but the stream's leader has ${formatCount(count)} of them, which are now archived`,
+      `${which} of stream "${this.#stream}" ${were} missing from what the archive read, but the ` +
+        `stream's leader has ${from === to ? 'it; it is now archived' : found}`,
     );
   }
 

@@ -24,8 +24,8 @@ export const replay = defineCommand({
   examples: ['viewlog replay /var/lib/viewlog/refused-2026-01-31.ndjson --data /var/lib/viewlog'],
   options: ['replay-to', 'project', 'host', 'port', 'data', 'projects', 'max-view'],
   optionHelp: {
-    host: 'host to send to (default: that of the collector that holds --data)',
-    port: 'port to send to (default: that of the collector that holds --data)',
+    host: 'host to send to (default: that of the collector running in --data)',
+    port: 'port to send to (default: that of the collector running in --data)',
     data: "the collector's data directory, where replay records what it sent",
     'max-view': 'largest view that the collector accepts',
   },

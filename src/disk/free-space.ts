@@ -12,7 +12,7 @@ interface FreeSpaceOptions extends DirectoryOptions {
 /** Why views are refused while free space is low. */
 export const TOO_LITTLE_SPACE = 'too little free disk space';
 
-/** Low space is enough again at this many times `--min-free`, so that it doesn't change often. */
+/** After low space, this many times `--min-free` must be free, so that viewlog doesn't alternate between refusing and accepting. */
 export const ENOUGH = 9 / 8;
 
 /** The free space of a directory's file system at the last poll, so no view waits for it. */

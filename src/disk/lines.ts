@@ -56,7 +56,7 @@ function blockOf(bytes: Buffer, encoding: BufferEncoding) {
     /** All lines, each with its newline. */
     text,
     // Not a getter: V8 frees objects with getters late, so that reading took twice the time.
-    /** Without their newlines and without an unended last line: it may still be written. */
+    /** Without their newlines. Leaves out a last line without one: its writer may not have finished. */
     lines: () => text.split('\n').slice(0, -1),
     /** Indices in `lines` of lines that aren't UTF-8. */
     damaged: isUtf8(bytes) ? NONE : damagedIn(bytes),

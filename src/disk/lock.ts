@@ -225,9 +225,11 @@ export class Lock {
     const isOwn = await this.#socket.hasPath();
     const found = await ifPresent(stat(this.#dir));
     if (!isSame(found, this.#directory)) {
-      const what = found === undefined ? 'is missing' : 'is another directory';
-      const message = `"${this.#dir}" ${what} now: it was moved, replaced or mounted over`;
-      return this.#lose(EXIT.ioError, `${message}; start viewlog again to use what is there`);
+      const why =
+        found === undefined
+          ? "is missing now: it was moved or removed, or its disk isn't mounted; bring it back, then start viewlog again"
+          : 'is another directory now: it was moved, replaced or mounted over; start viewlog again to use what is there';
+      return this.#lose(EXIT.ioError, `"${this.#dir}" ${why}`);
     }
     if (isOwn) return;
     const holder = await askLock(this.#path);

@@ -298,7 +298,7 @@ export async function grantToRead(account: Owner, path: string): Promise<string 
   return grant(account, [path], stats, 'r');
 }
 
-/** Returns the lock's owner: Deno may not be allowed to reveal its user, but created the lock as it. */
+/** Returns the lock's owner, who is this process's user: Deno may not be allowed to reveal the user itself. */
 function lockOwner(dir: string): Owner | undefined {
   const stats = orElse(() => fs.statSync(`${dir}/viewlog.lock`), undefined);
   // Root may read every file, so root has taken this one.

@@ -1,5 +1,5 @@
 import type { StreamConfig, StreamInfo } from '@nats-io/jetstream';
-import { formatSize, formatSizeOption, plural } from '../base/format.ts';
+import { formatCount, formatSize, formatSizeOption, plural } from '../base/format.ts';
 
 /** A stream of views when it was last seen. */
 export type StreamSeen = ReturnType<typeof seenOf>;
@@ -70,8 +70,8 @@ export function limitFault(
 ): string | undefined {
   const needed = viewBytesMax + HEADER_BYTES;
   const tooSmall = (what: string, max: number, limit: string): string =>
-    `${what} at most ${formatSize(max)} (${limit}), which is too small for --max-view ` +
-    formatSizeOption(viewBytesMax);
+    `${what} at most ${formatSize(max)} (${limit}), but --max-view ` +
+    `${formatSizeOption(viewBytesMax)} needs ${formatCount(needed)} bytes, headers included`;
   if (payloadMax < needed) {
     return tooSmall('The NATS servers accept messages of', payloadMax, 'max_payload');
   }

@@ -41,7 +41,7 @@ function originsAfter(
 ): string[] | undefined {
   const origins = new Map<string, string>();
   for (const origin of [...before, ...added]) {
-    // An origin that the file has already keeps its spelling.
+    // An origin that is already in the file keeps its spelling.
     if (!origins.has(originKey(origin))) origins.set(originKey(origin), origin);
   }
   for (const origin of removedOrigins) origins.delete(originKey(origin));

@@ -1,6 +1,6 @@
 import { nearest } from '../base/text.ts';
 
-/** Returns the project whose id another id is probably a typo of. Consecutive ids aren't typos. */
+/** Returns the project that was probably meant by a mistyped id. Consecutive ids aren't typos. */
 export function typoOf<P extends { readonly id: string }>(
   id: string,
   listed: readonly P[],

@@ -16,9 +16,13 @@ const TIMEOUT_MS = 60_000;
 export async function findCollector(url: string): Promise<void> {
   const reply = await fetchOnce(`${url}/view`, { method: 'OPTIONS' }, TIMEOUT_MS);
   if ('status' in reply && reply.status === 204) return;
-  const found = 'failure' in reply ? reply.failure : `it answers ${reply.status} to OPTIONS /view`;
-  const message = `No collector answers at ${url}: ${found}; start it or name another with --to`;
-  throw new Fatal(EXIT.unavailable, message);
+  const fix = "give the collector's address with --to";
+  throw new Fatal(
+    EXIT.unavailable,
+    'failure' in reply
+      ? `No collector answers at ${url}: ${reply.failure}; start the collector, or ${fix}`
+      : `The server at ${url} isn't a collector: it answers ${reply.status} to OPTIONS /view; ${fix}`,
+  );
 }
 
 /**

@@ -72,7 +72,7 @@ export interface ProjectRow extends Omit<Judged, 'name' | 'activity'> {
   /** Accepted and refused views of the last 24 hours, oldest first; the newest is still running. */
   readonly hours: readonly number[];
   readonly refusedHours: readonly number[];
-  /** The listed project whose id this one's is probably a typo of. */
+  /** The listed project that was probably meant: this id is one typo away from its id. */
   readonly meant: { readonly id: string; readonly name?: string | undefined } | undefined;
 }
 

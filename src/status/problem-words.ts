@@ -434,7 +434,7 @@ function fateSteps(
   const isClosed = fate.obstacle === 'directory';
   const still = isClosed
     ? `${these(stored)} ${were(stored)} stored.`
-    : `${these(stored)} ${stored === 1 ? 'is' : 'are'} stored${resent > 0 ? " but haven't been sent again yet" : ''}.`;
+    : `${these(stored)} ${stored === 1 ? 'is' : 'are'} stored${resent > 0 ? ` but ${stored === 1 ? "hasn't" : "haven't"} been sent again yet` : ''}.`;
   const isGone = of.data !== undefined && days.length === 0 && !isClosed;
   const steps: Step[] =
     resent > 0 ? [{ text: `${these(resent)} ${were(resent)} sent again.` }] : [];

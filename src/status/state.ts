@@ -255,8 +255,8 @@ function busiestMinute({ acceptedIn }: Activity, { refusedIn }: Reason, nowMs: n
   const refused = refusedIn.byMinute(nowMs);
   const sent = acceptedIn.byMinute(nowMs).map((count, i) => count + refused[i]!);
   const running = sent.pop()!;
-  // If there was none before, sending began somewhere within the last minute, so that minute isn't a
-  // full one. Alone, such a minute says nothing about a full one.
+  // If views arrive now but none came in the last but one complete minute, sending began during the
+  // last one, so that minute isn't full. On its own, it doesn't show how many views a full one has.
   const isPartial = running > 0 && sent.at(-2) === 0;
   const isKnown = (isPartial ? sent.slice(0, -1) : sent).some((count) => count > 0);
   return isKnown ? Math.max(...sent) : undefined;

@@ -33,7 +33,7 @@ export class Receipt {
         USUAL.lastIndex = start;
         const isUsual = USUAL.test(text);
         end = isUsual ? USUAL.lastIndex : text.indexOf('\n', start) + 1;
-        if (end === 0) break; // a last line may still be written
+        if (end === 0) break; // the last line may be unfinished
         if ((isUsual || isView(text.slice(start, end - 1))) && !damaged.has(i)) {
           this.#add(text, start);
         } else this.otherLines += 1;

@@ -55,10 +55,11 @@ describe('an archive of a stream that lacks messages', () => {
     stream.remove(13);
     const { archive, running, log } = archiveOf(stream, { dir });
     await running;
-    const error = (run: string, count: string): string =>
-      `error: Messages ${run} of stream "VIEWS" were missing from what the archive read, but the ` +
-      `stream's leader has ${count} of them, which are now archived`;
-    expect(log.lines).toStrictEqual([error('11 to 20', '9'), error('31 to 31', '1')]);
+    const missing = "missing from what the archive read, but the stream's leader has";
+    expect(log.lines).toStrictEqual([
+      `error: Messages 11 to 20 of stream "VIEWS" were ${missing} 9 of them, which are now archived`,
+      `error: Message 31 of stream "VIEWS" was ${missing} it; it is now archived`,
+    ]);
     expect(archive.state()).toMatchObject({ leftOut: 10, lost: 0, lines: 10 });
     expectArchived(dir, LINES.toSpliced(12, 1));
     expect(recordIn(dir)!.missing).toStrictEqual([[13, 13]]);

@@ -763,11 +763,11 @@ const CLUSTER_FINDINGS: Findings = {
     }),
   ],
   'the stream accepts only small messages': [
-    'error stream settings: Stream VIEWS accepts messages of at most 10000 bytes (max_msg_size), which is too small for --max-view 16KiB. Raise the limit or lower --max-view.',
+    'error stream settings: Stream VIEWS accepts messages of at most 10000 bytes (max_msg_size), but --max-view 16KiB needs 16,512 bytes, headers included. Raise the limit or lower --max-view.',
     stream({ max_msg_size: 10_000 }),
   ],
   'the NATS servers accept only small messages': [
-    'error stream settings: The NATS servers accept messages of at most 16 KiB (max_payload), which',
+    'error stream settings: The NATS servers accept messages of at most 16 KiB (max_payload), but --max-view',
     cluster({ stream: undefined, needs: { ...REACHED.needs, payloadMax: 16_384 } }),
   ],
   'the stream drops old views at a limit': [
@@ -842,7 +842,7 @@ it('the doctor names the errors to correct before the start command', () => {
   expect(fixes({ ...down, of })[0]).toContain(`no view is accepted there. ${start}`);
 });
 
-it("the doctor tells the operator to start viewlog for a proxy only if viewlog doesn't answer", () => {
+it("if a proxy can't reach viewlog, the doctor advises starting viewlog only if viewlog doesn't answer", () => {
   const replies = proxied({ get: answer(502), preflight: answer(502) });
   const fixOf = (facts: Partial<Facts>) =>
     examined({ ...facts, ...replies }).find(({ check }) => check === 'url')!.fix!;
@@ -916,7 +916,7 @@ it('the doctor examines only the files that viewlog opens', async () => {
   expect(inside!.files.map(({ name }) => name).toSorted()).toStrictEqual(own.toSorted());
 });
 
-it("the doctor prints one command for a missing data directory, which doesn't create it as root's", () => {
+it("for a missing data directory, the doctor prints a single command, and the new directory doesn't belong to root", () => {
   const create = 'viewlog activate ID --data /data';
   const missing = { content: undefined, faults: ["it doesn't exist"], create };
   const notRunning = { ...NOT_RUNNING, source: 'options' as const, projects: missing };
@@ -930,7 +930,7 @@ it("the doctor prints one command for a missing data directory, which doesn't cr
   );
 });
 
-it("the doctor doesn't advise to correct an empty projects file", () => {
+it("the doctor doesn't advise correcting an empty projects file", () => {
   const projects = { content: Buffer.from(''), faults: ['it is empty'], begin: 'tee' };
   expect(problemLines({ projects })).toStrictEqual([
     "error projects file: it is empty. The running viewlog uses the last good list, but can't start again until this is fixed.",

@@ -53,7 +53,7 @@ describe.skipIf(!canRunNats())('the doctor with a stream', () => {
     expect(code).toBe(78);
     expect(line('stream')).toMatch(/^error stream: Stream VIEWS_REFUSED isn't viewlog's/);
     expect(line('stream settings')).toMatch(
-      /^error stream settings: .* \(max_msg_size\), which is too small/,
+      /^error stream settings: .* \(max_msg_size\), but --max-view/,
     );
     expect(line('server clock')).toMatch(/^ok /);
     const fewer = await examine(nats.url, '--max-view=4KiB', '--max-refused=0');

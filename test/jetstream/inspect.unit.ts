@@ -116,21 +116,21 @@ describe('the check of a stream', () => {
       { max_msg_size: 16_511 },
       {},
       {},
-      /messages of at most .* \(max_msg_size\), which is too small/,
+      /messages of at most .* \(max_msg_size\), but --max-view/,
     ],
     [
       'max_bytes is one byte too small',
       { max_bytes: 16_511 },
       {},
       {},
-      /holds at most .* \(max_bytes\), which is too small/,
+      /holds at most .* \(max_bytes\), but --max-view/,
     ],
     [
       'max_payload is one byte too small',
       {},
       { payloadMax: 16_511 },
       {},
-      /messages of at most .* \(max_payload\), which is too small/,
+      /messages of at most .* \(max_payload\), but --max-view/,
     ],
     [
       'every limit is just large enough for a view',
@@ -149,7 +149,7 @@ describe('the check of a stream', () => {
     expect(others).toStrictEqual([]);
     if (text === undefined) expect(warning).toBeUndefined();
     else expect(warning).toMatch(text);
-    const isTooSmall = warning?.includes('too small') ?? false;
+    const isTooSmall = warning?.includes('but --max-view') ?? false;
     expect(limitFault(info.config, { ...NEEDS, ...needs })).toBe(isTooSmall ? warning : undefined);
   });
 

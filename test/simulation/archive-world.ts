@@ -202,7 +202,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     });
   }
 
-  /** Makes a server the leader that was paused and lacks some messages in the middle. */
+  /** Makes a server that was paused, and so lacks some messages in the middle, the leader. */
   #depose(): void {
     const { stream, random, record } = this;
     if (this.hasLost || stream.last - stream.first < 3) return;

@@ -536,7 +536,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   expect(scene.whole()).not.toContain('Unlisted id');
 });
 
-it('the status page calls no cause fixed because its project is no longer listed', () => {
+it("the status page doesn't call a cause fixed just because its project is no longer listed", () => {
   const scene = sceneOf();
   scene.list({ id: '77', maxViewsPerMinute: 20 });
   scene.accept(20, '77', 0);

@@ -41,7 +41,7 @@ export async function startFirefox(hosts: readonly string[]) {
     'services.settings.server': 'data:,#remote-settings-dummy/v1',
     'network.captive-portal-service.enabled': false,
     'browser.startup.page': 0,
-    // The number of left pages that Firefox keeps for the back button, in all windows together.
+    // How many pages Firefox keeps for the back button, in all windows together.
     'browser.sessionhistory.max_total_viewers': 100,
   };
   const line = ([name, value]: [string, unknown]): string =>

@@ -149,7 +149,7 @@ describe.skipIf(!canRunNats())('a start with a stream', () => {
       'a limit of stream VIEWS is too small',
       'VIEWS',
       { max_msg_size: 10_000 },
-      /messages of at most .* \(max_msg_size\), which is too small for/,
+      /messages of at most .* \(max_msg_size\), but --max-view/,
     ],
     [
       "stream VIEWS_REFUSED isn't viewlog's",
