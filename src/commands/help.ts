@@ -66,7 +66,7 @@ function textOn(words: readonly string[], commands: readonly Command[]): string 
   // The words after a command may be its operands, or a question such as `report is empty`.
   const [, next = '0'] = words;
   if (command !== undefined && /[\d/.=]|^-/.test(next)) return commandPage(command);
-  const near = nearWord(name, commands, manual);
+  const near = nearWord(name.replace(/^-+/, ''), commands, manual);
   // `serv` is a typo of `serve`, though they have the same stem; `duplicated` isn't one.
   const isTypo = words.length === 1 && near && !name.startsWith(near) && !manual.hasExactly(name);
   const { text, listed } = isTypo ? { listed: [] } : manual.find(name);
@@ -103,7 +103,7 @@ function nearWord(
   return nearest(name, [...names, ...FLAGS, ...phrases], typosMax);
 }
 
-/** Flags of more than three letters; shorter ones, such as `to` and `log`, are too common in questions. */
+/** Flags of more than three letters; shorter ones, such as `to`, are too common in questions. */
 const FLAGS = Object.keys(OPTIONS)
   .map((option) => flagOf(option as OptionName))
   .filter((flag) => flag.length > 3);
