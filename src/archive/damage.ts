@@ -60,7 +60,7 @@ export async function removedText(
   if (first === undefined) return undefined;
   const others = unexplained.length - 1;
   const gone = others === 0 ? 'was' : `and ${plural(others, 'other')} were`;
-  return `View file "${first}" ${gone} removed by another program; ${restoreHint(first)}`;
+  return `View file "${first}" ${gone} removed by another program; ${restoreHint(first)}${others === 0 ? '' : ', then do the same for the other days'}`;
 }
 
 const dayIn = (name: string): string => dayOfFileName('views', name) ?? '';

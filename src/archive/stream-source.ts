@@ -41,7 +41,10 @@ export interface StreamSource {
   read(after: number): AsyncIterable<readonly StreamMessage[]>;
 }
 
-/** Messages come from the leader one at a time. A batch ends at this many messages or bytes and is then written. */
+/**
+ * Messages come from the leader one at a time. A batch ends at this many messages or bytes and is
+ * then written.
+ */
 const LEADER_MESSAGES = 500;
 const LEADER_BYTES = 8 * MiB;
 

@@ -102,6 +102,6 @@ export const textOfBytewise = (text: string): string => Buffer.from(text, 'latin
 
 /**
  * Copies a text with a character for each byte. Without the copy, a part of a string would keep the
- * whole string in memory, such as a block of a file.
+ * whole string, such as a block of a file, in memory.
  */
 export const copyOf = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');

@@ -54,7 +54,10 @@ export const replay = defineCommand({
       log,
     });
     if (stopping.signal.aborted) {
-      throw new Fatal(EXIT.unavailable, 'Stopped; run replay again to send the rest');
+      throw new Fatal(
+        EXIT.unavailable,
+        'Stopped; to send any views that are left, run replay again',
+      );
     }
     return isCertain ? EXIT.done : EXIT.badData;
   },

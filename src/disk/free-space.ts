@@ -12,7 +12,10 @@ interface FreeSpaceOptions extends DirectoryOptions {
 /** Why views are refused while free space is low. */
 export const TOO_LITTLE_SPACE = 'too little free disk space';
 
-/** After low space, this many times `--min-free` must be free, so that viewlog doesn't alternate between refusing and accepting. */
+/**
+ * After low space, this many times `--min-free` must be free, so that viewlog doesn't alternate
+ * between refusing and accepting.
+ */
 export const ENOUGH = 9 / 8;
 
 /** The free space of a directory's file system at the last poll, so no view waits for it. */

@@ -128,8 +128,8 @@ export const checkStream = reached(({ name, stream, unusable, refused, needs, de
   const what = `Stream ${name} has ${plural(messages, 'message')} (${formatSize(bytes)})`;
   const servers = plural(replicas, 'server');
   if (lagging.length === 0) return [ok(`${what} on ${servers}. No server is down or behind.`)];
-  const behind = `${what}. These servers are down or behind: ${lagging.join(', ')}.`;
-  return [warning(behind, 'Start the servers that are down.')];
+  const behind = `${what}. Down or behind: ${lagging.join(', ')}.`;
+  return [warning(behind, 'Start each server that is down.')];
 });
 
 /** Returns whether the fault is in a setting that the servers never change. */

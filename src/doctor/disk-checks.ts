@@ -233,7 +233,7 @@ const DAYS_LEFT_MIN = 14;
 const FREE_UP =
   'Delete view files (views-*.ndjson) of earlier days that you have shipped or copied, or set --keep-days.';
 
-/** Checks the free space, and how long it lasts by the sizes of the last complete days. */
+/** Checks the free space, and estimates from the last complete days how long it will last. */
 export const checkSpace = inside((seen, { settings, of, status }) => {
   const { 'min-free': minFreeBytes, 'keep-days': keepDays } = settings;
   const isLow = status.reasons?.includes(TOO_LITTLE_SPACE) ?? false;

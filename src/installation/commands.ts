@@ -60,7 +60,7 @@ function asUser(owner: Owner, hasSudo: boolean | undefined, command: string): st
 export const asRoot = (command: string, hasSudo = isInstalled('sudo')): string =>
   asUser(ROOT, hasSudo, command);
 
-/** Returns the command so that `sudo` passes on this variable, which it would otherwise drop. */
+/** Returns the command with the option that makes `sudo` pass on this variable. */
 export const keeping = (variable: string, command: string): string =>
   command.replace(/^sudo /, `sudo --preserve-env=${variable} `);
 
@@ -298,7 +298,10 @@ export async function grantToRead(account: Owner, path: string): Promise<string 
   return grant(account, [path], stats, 'r');
 }
 
-/** Returns the lock's owner, who is this process's user: Deno may not be allowed to reveal the user itself. */
+/**
+ * Returns the lock's owner, in place of this process's user, whom Deno may not be allowed to reveal;
+ * `undefined` if root owns the lock, or if there is none.
+ */
 function lockOwner(dir: string): Owner | undefined {
   const stats = orElse(() => fs.statSync(`${dir}/viewlog.lock`), undefined);
   // Root may read every file, so root has taken this one.

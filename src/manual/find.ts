@@ -129,7 +129,7 @@ function pointsOf(words: readonly string[], { fields }: Section): number {
   return sum(counts.map((count, i) => (FIELD_POINTS[i]! * count) / (count + 1)));
 }
 
-/** Returns, for each word, how many words the section's longest name around that word has; 0 if there is none. */
+/** Returns, for each word, the length in words of the longest name of the section with it; else 0. */
 function namedLengths(words: readonly string[], { names }: Section): number[] {
   const lengths = words.map(() => 0);
   for (const { words: name } of names) {
@@ -183,7 +183,7 @@ export class Manual {
     };
   }
 
-  /** Returns the sections that name an option, those that name it most often for their length first. */
+  /** Returns the sections that name an option, sorted by how often they name it relative to their length. */
   sectionsWith(option: string): string[][] {
     const mentions = new RegExp(`${option}(?![\\w-])`, 'g');
     const partOf = ({ text }: Section): number =>

@@ -184,9 +184,9 @@ async function sayPace(project: Project, { path, paced, log }: Run): Promise<voi
   const waitMs = views * pauseMs(project);
   if (waitMs <= WAIT_MS_MAX) return;
   const pace = plural(MINUTE_MS / pauseMs(project), 'view');
-  const time = `Its ${plural(views, 'view')} take up to ${formatDuration(waitMs)}`;
+  const time = `Sending ${plural(views, 'view')} takes up to ${formatDuration(waitMs)}`;
   log.info(
-    `Project ${id}: sending ${pace} per minute, to leave most of its limit to its pages. ${time}`,
+    `Project ${id}: sending ${pace} per minute, to leave most of its limit for its pages. ${time}`,
   );
 }
 

@@ -58,8 +58,9 @@ export function warningsOf({ store, minFreeBytes }: CollectorState): readonly st
     const { name, warnings, seen } = store.stream;
     if (seen.lagging.length === 0) return [...warnings];
     const { lagging, replicas } = seen;
-    const which = `${lagging.join(', ')} (${lagging.length} of ${replicas})`;
-    return [...warnings, `These servers of stream ${name} are down or behind: ${which}`];
+    const are = lagging.length === 1 ? 'is' : 'are';
+    const which = `${lagging.length} of ${replicas} servers of stream ${name} ${are} down or behind`;
+    return [...warnings, `${which}: ${lagging.join(', ')}`];
   }
   const { unavailable, freeBytes = Infinity } = store;
   const leastBytes = 2 * minFreeBytes;

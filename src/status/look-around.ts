@@ -94,7 +94,10 @@ async function bytesPerDay(dir: string, [, ...days]: readonly string[], nowMs: n
 /** The free space of the data directory's disk. */
 export interface Space {
   readonly freeBytes: number;
-  /** The days until the disk is full, by the last complete days; `undefined` before the first. */
+  /**
+   * The days until the disk is full, estimated from the last complete days; `undefined` before the
+   * first complete day.
+   */
   readonly daysLeft: number | undefined;
   /** The most space that could be free on it. */
   readonly sizeBytes: number;

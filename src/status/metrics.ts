@@ -59,8 +59,8 @@ export function collectorMetrics(state: CollectorState, files: FilesSeen): Metri
   const refusedViews = { ...accepted };
   for (const [id, one] of counts.projects) {
     const views = one.accepted - one.acceptedEarlier;
-    // An alert adds the two series, so a removed id has both. After a day without accepted views, it
-    // has only the accepted ones.
+    // An alert adds the two series, so a removed id has both. After a day without accepted views,
+    // only its series of accepted views remains.
     const isShown = projects.find(id) !== undefined || counts.isSending(id);
     if (isShown || views > 0) accepted[id] = views;
     if (isShown) refusedViews[id] = one.refused - one.refusedEarlier;

@@ -385,7 +385,7 @@ function typoSteps({ id, meant }: ProjectRow): Step[] {
   const listed = meant.name === undefined ? meant.id : `${meant.id} (${named(meant.name)})`;
   const text =
     `${id} is one typo away from ${listed}. If it is a typo, correct it in the pages; ` +
-    "these views can't be sent again under another id.";
+    "its views can't be sent again under another id.";
   return [{ text }];
 }
 
@@ -447,8 +447,10 @@ function fateSteps(
   } else if (stored > 0) {
     steps.push({ text: `${still} ${obstructed ?? again}`, command });
   }
-  if (lost > 0)
-    steps.push({ text: `${these(lost)} ${were(lost)}n't stored: ${whyLost(code, fate)}` });
+  if (lost > 0) {
+    const got = code === 'storage-unavailable' ? 'got a 503' : `${were(lost)}n't stored`;
+    steps.push({ text: `${these(lost)} ${got}: ${whyLost(code, fate)}` });
+  }
   return steps;
 }
 
@@ -464,7 +466,7 @@ const END: Readonly<Record<Obstacle, string>> = {
   'projects-file': 'the projects file is correct',
   storage: 'views can be stored again',
   directory: "viewlog's account can create files in the data directory",
-  'refused-file': 'viewlog can read their file',
+  'refused-file': 'viewlog can read the file',
 };
 
 const laterOf = (obstacle: Obstacle, what: string): string =>
@@ -480,8 +482,8 @@ function obstructionOf(
   if (kind === 'send-origin')
     return "A replay wouldn't help: views without an Origin header would be refused again.";
   if (!REPLAYABLE.has(kind)) return "A replay wouldn't help: first correct the page.";
-  if (obstacle === 'directory') return laterOf(obstacle, 'which of them were sent again');
-  return obstacle && laterOf(obstacle, 'the command to send them again');
+  if (obstacle === 'directory') return laterOf(obstacle, 'what was sent again');
+  return obstacle && laterOf(obstacle, 'the command for a replay');
 }
 
 /** Why views of a code are never stored. A 503 promises nothing. */

@@ -426,7 +426,7 @@ const FINDINGS: Findings = {
       disk: {},
     },
   ],
-  'the disk is full in a week': [
+  'the disk will be full in a week': [
     'warning free space: 8.0 GiB is free (--min-free is 64 MiB), enough for 7 days at the current rate. After that, every view is refused with 503. Delete view files (views-*.ndjson) of earlier days that you have shipped or copied, or set --keep-days.',
     inside({ bytesPerDay: 1024 * MiB }),
   ],
@@ -515,7 +515,7 @@ const FINDINGS: Findings = {
       reply: VIEWLOG,
     },
   ],
-  "its service's user can't open root's data directory": [
+  "the service's user can't open root's data directory": [
     'error access: "/data" belongs to root, and #4713 can\'t open it, so viewlog can\'t start as #4713. Run the doctor as root: sudo /srv/viewlog doctor --data /data',
     {
       ...DENIED,
@@ -789,7 +789,7 @@ const CLUSTER_FINDINGS: Findings = {
     stream({ num_replicas: 1 }),
   ],
   'a server of the stream is down': [
-    'warning stream: Stream VIEWS has 7 messages (2 KiB). These servers are down or behind: n1. Start the servers that are down.',
+    'warning stream: Stream VIEWS has 7 messages (2 KiB). Down or behind: n1. Start each server that is down.',
     stream({}, { cluster: { ...STREAM.cluster, replicas: followers({ offline: true }) } }),
   ],
   "this machine's clock differs from the NATS server's": [

@@ -159,7 +159,7 @@ it('the server answers a body whose sender ends its side too soon', async () => 
   await until(() => budget.bytes === 0);
 });
 
-it('the server closes a connection with an incomplete head sooner than one that is silent, idle, or sends empty lines', async () => {
+it('the server closes a connection with an incomplete head sooner than one that is silent or idle, or that sends empty lines', async () => {
   const limits = { headTimeoutMs: 500, idleTimeoutMs: 3_000 };
   const { port } = await listen(nothing, { limits });
   const closed: string[] = [];

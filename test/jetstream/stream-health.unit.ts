@@ -41,11 +41,11 @@ const REFUSING = "the stream doesn't accept the view";
 const ROWS: [what: string, reason: string | undefined, events: At[]][] = [
   ['views are accepted before any event', undefined, []],
   [
-    "less than five seconds without an acknowledgement aren't an outage",
+    "less than five seconds without an acknowledgement isn't an outage",
     undefined,
     [acknowledged(1), timeout(5.9)],
   ],
-  ['five seconds without an acknowledgement are an outage', SILENT, [acknowledged(1), timeout(6)]],
+  ['five seconds without an acknowledgement is an outage', SILENT, [acknowledged(1), timeout(6)]],
   [
     "a healthy-looking stream doesn't end an outage without acknowledgements",
     SILENT,
@@ -74,7 +74,7 @@ const ROWS: [what: string, reason: string | undefined, events: At[]][] = [
     [lost(1), back(60), unanswered(65)],
   ],
   [
-    'more than five seconds without an answer on a new connection are an outage',
+    'more than five seconds without an answer on a new connection is an outage',
     UNANSWERED,
     [lost(1), back(60), unanswered(65.1)],
   ],

@@ -214,7 +214,7 @@ describe('a replay', () => {
     };
     expect(await logOf(2)).toStrictEqual([]);
     expect(await logOf(40)).toStrictEqual([
-      'info: Project 1000001: sending 15 views per minute, to leave most of its limit to its pages. Its 40 views take up to 2 min',
+      'info: Project 1000001: sending 15 views per minute, to leave most of its limit for its pages. Sending 40 views takes up to 2 min',
     ]);
   });
 

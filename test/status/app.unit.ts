@@ -315,7 +315,7 @@ it("a collector warns about a stream whose servers are behind and isn't ready if
   expect(healthOf(scene.state()).warnings).toStrictEqual([
     none,
     'It drops views',
-    'These servers of stream VIEWS are down or behind: n2 (1 of 3)',
+    '1 of 3 servers of stream VIEWS is down or behind: n2',
   ]);
   scene.around = { store: { unavailable: 'the disk is full' } };
   expect(healthOf(scene.state())).toStrictEqual({

@@ -723,7 +723,7 @@ describe('the status page says what happened to refused views', () => {
       `    sudo chgrp 4712 ${path} && sudo chmod g+rw ${path}`,
     ]);
     expect(scene.text()).toMatch(
-      /\n {2}9 refused views are stored\. Once viewlog can read their file, the status page shows the command to send them again\.$/,
+      /\n {2}9 refused views are stored\. Once viewlog can read the file, the status page shows the command for a replay\.$/,
     );
     expect(scene.text()).not.toContain(' replay ');
     const other = { day: DAY, path: `${path}.gz`, owner };
@@ -744,7 +744,7 @@ describe('the status page says what happened to refused views', () => {
     const scene = sceneOf({ files: { closedDirectory } });
     scene.refuse(9, moved, MOVED);
     expect(scene.text()).toMatch(
-      /\n {2}9 refused views were stored\. Once .*, the status page shows which of them were sent again/,
+      /\n {2}9 refused views were stored\. Once .*, the status page shows what was sent again/,
     );
   });
 
@@ -818,7 +818,7 @@ it.each([
     scene.refuse(9, unlisted('77'), MOVED);
     const once = 'Once views can be stored again, the status page shows the ';
     expect(scene.text()).toContain(
-      `\n  ${once}fix.\n  9 refused views are stored. ${once}command to send them`,
+      `\n  ${once}fix.\n  9 refused views are stored. ${once}command for a replay`,
     );
     expect(scene.whole()).not.toMatch(/srv\/viewlog (activate|replay)/);
   },
@@ -949,7 +949,7 @@ it('the status page names a listed id if an unlisted or inactive id is probably 
   scene.refuse(3, unlisted('1000201'), MOVED);
   scene.refuse(3, unlisted('1000002'), MOVED);
   const typo = (id: string) =>
-    `${id} is one typo away from 1000001 (Aurora). If it is a typo, correct it in the pages; these views can't be sent again under another id.`;
+    `${id} is one typo away from 1000001 (Aurora). If it is a typo, correct it in the pages; its views can't be sent again under another id.`;
   expect(scene.whole()).toContain(`  ${typo('1000011')}\n  If this site should`);
   expect(scene.text()).toContain(`  ${typo('1000201')}\n  If this site should`);
   expect(scene.whole()).not.toContain('1000002 is one typo');

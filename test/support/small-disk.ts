@@ -19,8 +19,8 @@ export const canMountThin = (): boolean =>
   canMount() && existsSync('/dev/loop-control') && spawnSync('mkfs.ext4', ['-V']).status === 0;
 
 /**
- * Makes a mounted file system read-only (which fails while a file is open for writing) or writable
- * or changes the size of a tmpfs (`size=64M`).
+ * Makes a mounted file system read-only or writable, or changes the size of a tmpfs (`size=64M`).
+ * Making it read-only fails while a file is open for writing.
  */
 export const remount = (dir: string, how: 'ro' | 'rw' | `size=${number}M`): void =>
   run('mount', '-o', `remount,${how}`, dir);

@@ -54,7 +54,7 @@ export async function readInstallation(given: ServeSettings, self: Announced) {
 }
 
 /**
- * Returns the name of the listed site, without a port, which a proxy would never find in a name.
+ * Returns the host name of the listed site, without a port, because proxies compare names only.
  * Returns an example if the projects file doesn't list exactly one site. Sites on a developer's
  * machine don't count.
  */

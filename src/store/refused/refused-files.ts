@@ -15,7 +15,10 @@ import { refusedLine } from './refused-line.ts';
 export interface RefusedStoreOptions extends DirectoryOptions {
   /** 0: store none. */
   readonly maxBytesPerDay: number;
-  /** Nothing is stored below twice as much free disk space, because accepted views come first. */
+  /**
+   * Nothing is stored while less than twice this much disk space is free, because accepted views
+   * come first.
+   */
   readonly minFreeBytes: number;
   readonly freeBytes: () => number | undefined;
   readonly isListed: (projectId: string) => boolean;

@@ -139,26 +139,29 @@ describe('a full disk', () => {
   test.each([
     ['writes no bytes and reports no error', async () => 0],
     ['is always busy', () => Promise.reject(Object.assign(new Error(), { code: 'EAGAIN' }))],
-  ])('is assumed and retried with pauses if the disk %s', async (_, writeNothing) => {
-    let writes = 0;
-    let isFull = true;
-    const files: FileOps = {
-      ...systemFiles,
-      write: async (...args) => {
-        writes += 1;
-        if (writes > 10_000) throw new Error('it spins');
-        return isFull ? writeNothing() : systemFiles.write(...args);
-      },
-    };
-    const { store, lines, log } = await openStore({ files, pollMs: 5 });
-    expect(await store.append(view(1))).toEqual({ unavailable: 'the disk is full' });
-    await until(() => writes > 2);
-    isFull = false;
-    await until(() => store.state().unavailable === undefined);
-    expect(lines()).toHaveLength(1);
-    expect(log.lines[0]).toContain('ENOSPC: the file system took no bytes');
-    await store.close(20_000);
-  });
+  ])(
+    'is assumed, and the write is retried with pauses, if the disk %s',
+    async (_, writeNothing) => {
+      let writes = 0;
+      let isFull = true;
+      const files: FileOps = {
+        ...systemFiles,
+        write: async (...args) => {
+          writes += 1;
+          if (writes > 10_000) throw new Error('it spins');
+          return isFull ? writeNothing() : systemFiles.write(...args);
+        },
+      };
+      const { store, lines, log } = await openStore({ files, pollMs: 5 });
+      expect(await store.append(view(1))).toEqual({ unavailable: 'the disk is full' });
+      await until(() => writes > 2);
+      isFull = false;
+      await until(() => store.state().unavailable === undefined);
+      expect(lines()).toHaveLength(1);
+      expect(log.lines[0]).toContain('ENOSPC: the file system took no bytes');
+      await store.close(20_000);
+    },
+  );
 
   test('leaves a fragment and exit code 74 at a stop, and the next start seals the fragment', async () => {
     const { store, disk, dir, text, path } = await openFaulty({ pollMs: 600_000 });
