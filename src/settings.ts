@@ -221,8 +221,8 @@ const NAMES = namesOf(OPTIONS);
 export const flagOf = (name: OptionName): string => FLAGS[name] ?? name;
 
 /**
- * Returns the environment variable of an option, if it has one: VIEWLOG_PROJECT, set for reports,
- * must not make the doctor send a view.
+ * Returns an option's environment variable. The doctor's `--project` has none: VIEWLOG_PROJECT, set
+ * for reports, must not make the doctor send a view.
  */
 export const envName = (name: OptionName): string | undefined =>
   name === 'probe-project' ? undefined : `VIEWLOG_${name.toUpperCase().replaceAll('-', '_')}`;

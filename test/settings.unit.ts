@@ -318,7 +318,7 @@ describe('readArguments', () => {
       'report has no option --tob. Did you mean --to?',
     ],
     [
-      'an option of collectors for an archive',
+      'a collector option given to archive',
       ['archive', '--store=nats://a'],
       'archive has no option --store. Did you mean --from?',
     ],

@@ -151,7 +151,7 @@ export class ArchiveFiles {
     return absent.size;
   }
 
-  /** Call once the day's file contains every view of that day in the stream. */
+  /** Call this when the day's file contains every view of that day in the stream. */
   async restored(day: string): Promise<void> {
     const name = fileNameOf('views', day);
     const shortened = this.shortened.filter((one) => one !== name);
@@ -162,7 +162,7 @@ export class ArchiveFiles {
   }
 
   /**
-   * Call once every message that an earlier process may have written has been read.
+   * Call this after reading every message that an earlier process may have written.
    * @param isCertain false: the files may contain lines of later messages, so `append` goes on
    *   looking for their ids.
    */

@@ -32,7 +32,10 @@ export const snippet = defineCommand({
     const { projects: path, campaigns } = settings;
     const url = settings.url ?? viewUrl.read((await collectorAddress(settings, self)).address);
     if (url === undefined) {
-      throw new Fatal(EXIT.usage, `Browsers can't reach --host${exampleOf('--url', viewUrl)}`);
+      throw new Fatal(
+        EXIT.usage,
+        `Browsers can't reach this --host; give --url the public address${exampleOf('--url', viewUrl)}`,
+      );
     }
     // In HTML, the script reads these marks as comments. In XHTML, they allow `&&` in the script.
     const script = `/*<![CDATA[*/${scriptOf(id, url, campaigns)}/*]]>*/`;

@@ -47,7 +47,7 @@ export function checkSettings(facts: Facts): readonly Verdict[] {
 
 const isArchive = ({ of }: Facts): boolean => of.role === 'archive';
 
-/** Returns whether the doctor's user can't read the projects file, which viewlog may well read. */
+/** Returns whether the doctor's user can't read the projects file, although viewlog perhaps can. */
 const isProjectsDenied = ({ isOutsider, projects: { content } }: Facts): boolean =>
   isOutsider && errnoOf(content) === 'EACCES';
 

@@ -5,7 +5,7 @@ import { LIMITS } from '../base/limits.ts';
 import { every } from '../base/time.ts';
 import type { Cluster } from './connect.ts';
 
-/** The reasons why a message may not be stored. */
+/** Why a message wasn't acknowledged. It may have been stored nevertheless. */
 export const FAILURES = {
   disconnected: 'the connection to the cluster was lost',
   timeout: "the cluster didn't acknowledge the view in time",

@@ -87,7 +87,7 @@ export async function prepareStream(
 /**
  * Publishes a message that names another stream as its target, so the stream refuses it.
  * @param subject the first part of the message's subject.
- * @throws if no answer comes within a second, or viewlog may not publish there.
+ * @throws if no answer comes within a second, or if viewlog isn't allowed to publish there.
  */
 export function probe(cluster: Cluster, stream: string, subject: string): Promise<unknown> {
   const headers = cluster.client.headers();

@@ -42,7 +42,7 @@ interface Section {
   readonly text: string;
   /** Its headings, and the phrases of `synonyms.txt` that lead to it, the shortest first. */
   readonly names: readonly Name[];
-  /** The words of its headings; of the page's topic and title; of marked text; and all. */
+  /** Its words, by field: headings, the page's topic and title, marked text, the whole text. */
   readonly fields: readonly string[];
 }
 
@@ -129,7 +129,10 @@ function pointsOf(words: readonly string[], { fields }: Section): number {
   return sum(counts.map((count, i) => (FIELD_POINTS[i]! * count) / (count + 1)));
 }
 
-/** Returns, for each word, the length in words of the longest name of the section with it; else 0. */
+/**
+ * Returns, for each word, how many words are in the section's name that contains it; the longest name
+ * counts. 0 if no name contains it.
+ */
 function namedLengths(words: readonly string[], { names }: Section): number[] {
   const lengths = words.map(() => 0);
   for (const { words: name } of names) {
@@ -203,7 +206,7 @@ export class Manual {
     const same = this.#sections.flatMap((section) =>
       section.names.filter((one) => isSame(one.words, words)).map(({ to }) => ({ section, to })),
     );
-    // A synonym says more than one of several equal headings.
+    // A synonym is more specific than a heading that several sections share.
     const { section, to } = same.find((one) => one.to !== 'heading') ?? same[0] ?? {};
     return section && (to === 'page' ? this.#page(section.topic) : answer(section));
   }
@@ -217,14 +220,14 @@ export class Manual {
     const ranked = this.#sections.map((section) => {
       const lengths = namedLengths(words, section);
       const points = words.map((word, i) => pointsOf([word], section) + NAME_POINTS * lengths[i]!);
-      // A question that contains a name of several words is about it, whatever the rest.
+      // A question that contains a section's name of several words is about that section.
       const isNamed = lengths.some((length) => length > 1);
       const found = words.filter((_, i) => points[i]! > 0).map((word) => weightOf(word));
       const pairs = words.slice(1).map((word, i) => [words[i]!, word]);
       const score =
         sum(words.map((word, i) => points[i]! * weightOf(word))) +
         sum(pairs.map((pair) => pointsOf(pair, section) * weightOf(...pair)));
-      // Not if it only mentions the words in passing.
+      // A section that only mentions the words in passing isn't about them.
       const isAbout = points.some((point) => point >= 1);
       return { section, score, isAbout, part: isNamed ? 1 : sum(found) / whole };
     });
@@ -242,7 +245,7 @@ export class Manual {
     return found === 0 ? UNKNOWN_WEIGHT : Math.min(weight, WEIGHT_MAX);
   }
 
-  /** Returns whether the manual or its synonyms have the words exactly so, or with an `s`. */
+  /** Returns whether the manual or its synonyms contain exactly these words, or with a final `s`. */
   hasExactly(asked: string): boolean {
     const exactly = new RegExp(`(?<!\\w)${asked.replace(/[^\w ]/g, '\\$&')}s?(?!\\w)`, 'i');
     return Object.values(this.#texts).some((text) => exactly.test(text));

@@ -2,7 +2,7 @@ import { errnoOf } from '../base/exit.ts';
 import { formatCount } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
 import { every } from '../base/time.ts';
-import { accessFix } from '../installation/commands.ts';
+import { accessFix, fixText } from '../installation/commands.ts';
 import { absolute } from '../installation/installation.ts';
 import { type Project, ProjectList, summaryOf } from './project-list.ts';
 import {
@@ -10,7 +10,6 @@ import {
   readProjectsFile,
   type Reading,
   fileOrFatal,
-  withFix,
   summaryOfFaults,
 } from './projects-file.ts';
 
@@ -60,7 +59,7 @@ export async function followProjects(
     const level = sending.length > 0 ? 'warn' : 'info';
     log[level](`Projects file ${what}: ${summaryOf(now)}${goneText(gone, sending)}`);
   };
-  // One after another.
+  // Checks never overlap.
   const checkNext = (isAsked: boolean): Promise<void> =>
     (lastCheck = lastCheck.then(() => check(isAsked)));
   const close = every(POLL_MS, () => void checkNext(false));
@@ -106,8 +105,9 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
     ? cannotRead(path, 'it no longer exists')
     : summaryOfFaults(reading.faults);
   const { access, line } = reading;
-  const fixed = withFix(first, access);
-  const message = `${isMissing ? first : fixed}. viewlog continues with the last good list${isMissing ? `; ${RESTORE}` : ''}`;
+  const fix = isMissing ? RESTORE : access && fixText(access);
+  const kept = `${first}. viewlog continues with the last good list`;
+  const message = fix === undefined ? kept : `${kept}; ${fix}`;
   projects.fault = {
     message,
     first,
@@ -120,4 +120,4 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
 }
 
 /** A command that creates the file would shorten the list to one project. */
-const RESTORE = 'restore it from a backup, or rewrite it with every project';
+const RESTORE = 'restore the file from a backup, or rewrite it with every project';

@@ -475,13 +475,15 @@ const laterOf = (obstacle: Obstacle, what: string): string =>
 /** Returns why no command can send stored views again now; `undefined`: one can. */
 function obstructionOf(
   { kind }: Remedy,
-  { obstacle }: Fate,
+  { obstacle, stored }: Fate,
   { data }: Installation,
 ): string | undefined {
   if (data === undefined) return 'Refused views are in a stream of their own.';
   if (kind === 'send-origin')
     return "A replay wouldn't help: views without an Origin header would be refused again.";
-  if (!REPLAYABLE.has(kind)) return "A replay wouldn't help: first correct the page.";
+  if (!REPLAYABLE.has(kind)) {
+    return `A replay wouldn't help: ${stored === 1 ? 'it' : 'they'} would be refused again.`;
+  }
   if (obstacle === 'directory') return laterOf(obstacle, 'what was sent again');
   return obstacle && laterOf(obstacle, 'the command for a replay');
 }

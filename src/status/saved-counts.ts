@@ -43,7 +43,7 @@ export class CountsFile {
       counts.restore(v.parse(savedCounts, JSON.parse(await readFile(this.#path, 'utf8'))));
     } catch (error) {
       if (errnoOf(error) === 'ENOENT') return;
-      const effect = 'the status page counts from this start';
+      const effect = 'the status page starts counting from zero';
       log.warn(`Can't read "${this.#path}": ${printable(errorText(error))}; ${effect}`);
     }
   }

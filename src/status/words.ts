@@ -57,7 +57,11 @@ export function problemWords(
   const ofFixed = one.reasons.filter(isFixed).reduce((sum, { lastHour }) => sum + lastHour, 0);
   const fixed = Math.min(gone, ofFixed);
   const causes = [
-    ...(fixed > 0 ? [`${formatCount(fixed)} for causes that no longer apply`] : []),
+    ...(fixed > 0
+      ? [
+          `${formatCount(fixed)} for ${fixed === 1 ? 'a cause that no longer applies' : 'causes that no longer apply'}`,
+        ]
+      : []),
     ...(gone > fixed ? [`${formatCount(gone - fixed)} during the outage`] : []),
   ];
   return causes.length === 0

@@ -40,7 +40,7 @@ export type Remedy =
 
 /**
  * Why no command can edit the projects file or send views again: the file is invalid, nothing can be
- * stored, viewlog's account may not write to its data directory, or may not read the views.
+ * stored, or viewlog's account isn't allowed to write to its data directory or to read the views.
  */
 export type Obstacle = 'projects-file' | 'storage' | 'directory' | 'refused-file';
 

@@ -79,7 +79,7 @@ describe('an archive of a stream that lacks messages', () => {
     expectArchived(dir, [...LINES, fresh]);
   });
 
-  it('archives the views that a deposed leader lacked before its run ends, and each only once', async () => {
+  it('before a run ends, archives the views that a deposed leader lacked, each only once', async () => {
     const { stream, dir } = scene([...LINES, LINES[14]!]);
     hide(stream, 11, 20);
     let questions = 0;

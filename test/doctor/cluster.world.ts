@@ -7,7 +7,7 @@ import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
 import { startWatched } from '../support/status.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 
-// Tests `viewlog doctor --store …` with real servers, in which it may change nothing.
+// Tests `viewlog doctor --store …` with real servers, on which it must not change anything.
 
 const PROJECTS = { projects: [{ id: '1' }] };
 

@@ -66,7 +66,7 @@ test('viewlog ignores an invalid projects file, logs the error once and shows it
   await found(() => expect(projects.fault).toBeUndefined());
   expect(logged).toEqual([
     `warn: ${message}`,
-    `warn: Can't read projects file "${path}": it no longer exists. viewlog continues with the last good list; restore it from a backup, or rewrite it with every project`,
+    `warn: Can't read projects file "${path}": it no longer exists. viewlog continues with the last good list; restore the file from a backup, or rewrite it with every project`,
     'info: Projects file fixed: 1 project, 1 active',
   ]);
 });

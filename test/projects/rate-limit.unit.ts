@@ -47,7 +47,7 @@ test('a bucket returns a wait of at least a second, after which it has a token',
   );
 });
 
-test('a bucket spends all its first tokens, and beyond them no more than time has refilled, whatever the clock does', () => {
+test('a bucket spends all its initial tokens and then only as many as were refilled, whatever the clock does', () => {
   const steps = fc.array(fc.integer({ min: -120_000, max: 5_000 }), { maxLength: 300 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 30 }), steps, (limit, stepsMs) => {

@@ -402,7 +402,7 @@ it.each([
   [4, 9],
   [9, 4],
 ])(
-  'a collector logs the fix for a refused origin even if another was fixed (%d and %d refusals)',
+  'a collector logs the fix for a refused origin even if another was fixed (%d refusals still open, %d fixed)',
   (open, fixed) => {
     const log = memoryLog();
     const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);

@@ -368,7 +368,7 @@ Aurora: both views in the last hour were refused. The refusals began on ${at('14
   2 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
   Correct the page that sends such views. To see why the latest view was refused:
     printf %s '${text}' | ${VIEWLOG} explain ${FILES}
-  2 refused views are stored. A replay wouldn't help: first correct the page.`);
+  2 refused views are stored. A replay wouldn't help: they would be refused again.`);
     const other = [
       { field: 'hc', message: 'is required', expected: 'boolean', received: 'nothing' },
     ];
