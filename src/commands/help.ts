@@ -152,12 +152,10 @@ function optionPage(
 ): string | undefined {
   const byText = new Map<string, string[]>();
   for (const command of commands) {
-    for (const option of command.options) {
-      const [, text] = optionRow(command, option);
-      if (name === `--${flagOf(option)}`) {
-        byText.set(text, [...(byText.get(text) ?? []), command.name]);
-      }
-    }
+    const option = command.options.find((one) => name === `--${flagOf(one)}`);
+    if (option === undefined) continue;
+    const [, text] = optionRow(command, option);
+    byText.set(text, [...(byText.get(text) ?? []), command.name]);
   }
   if (byText.size === 0) return undefined;
   const rows = Array.from(byText, ([text, names]) => [

@@ -49,11 +49,18 @@ interface Section {
 interface Name {
   readonly text: string;
   readonly words: readonly string[];
+  /** Its words in alphabetical order. */
+  readonly sorted: string;
   /** A synonym leads to its section or to the whole page. */
   readonly to: 'heading' | 'section' | 'page';
 }
 
-const nameOf = (text: string, to: Name['to']): Name => ({ text, words: wordsOf(text), to });
+function nameOf(text: string, to: Name['to']): Name {
+  const words = wordsOf(text);
+  return { text, words, sorted: sorted(words), to };
+}
+
+const sorted = (words: readonly string[]): string => words.toSorted().join(' ');
 
 /** Returns the sections of a page, each with its headings as names. */
 function sectionsOf(topic: string, markdown: string): Section[] {
@@ -104,9 +111,6 @@ function withSynonyms(sections: readonly Section[], synonyms: readonly string[])
 
 /** Words with a space on both sides of each. */
 const joined = (words: readonly string[]): string => ` ${words.join('  ')} `;
-
-const isSame = (a: readonly string[], b: readonly string[]): boolean =>
-  a.toSorted().join(' ') === b.toSorted().join(' ');
 
 /** Points for words in each of a section's fields. */
 const FIELD_POINTS = [3, 1, 1, 1];
@@ -201,10 +205,10 @@ export class Manual {
   /** Returns the page or the section with this name: a topic, a heading or a synonym. */
   findNamed(asked: string): string | undefined {
     if (TOPICS.includes(asked)) return this.#page(asked);
-    const words = wordsOf(asked);
-    if (words.length === 0) return undefined;
+    const words = sorted(wordsOf(asked));
+    if (words === '') return undefined;
     const same = this.#sections.flatMap((section) =>
-      section.names.filter((one) => isSame(one.words, words)).map(({ to }) => ({ section, to })),
+      section.names.filter((one) => one.sorted === words).map(({ to }) => ({ section, to })),
     );
     // A synonym is more specific than a heading that several sections share.
     const { section, to } = same.find((one) => one.to !== 'heading') ?? same[0] ?? {};
