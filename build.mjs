@@ -151,7 +151,7 @@ const { outputFiles, metafile } = await build({
   // Smaller, but with the lines and names that a stack trace needs.
   minifyWhitespace: true,
   minifySyntax: true,
-  lineLimit: 240,
+  lineLimit: 400,
   logLevel: 'warning',
   plugins: [shortNames, without],
   format: 'esm',

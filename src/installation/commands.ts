@@ -256,7 +256,7 @@ export const openDirectory = (of: Pick<Installation, 'data' | 'hasSudo' | 'owner
   asOwner(of, of.owners.data, `chmod u+rwx ${shellQuoted(of.data ?? '')}`);
 
 /** A longer command is hard to paste. */
-const PATHS_MAX = 20;
+export const PATHS_MAX = 20;
 
 const quotedPaths = (paths: readonly string[]): string =>
   paths.slice(0, PATHS_MAX).map(shellQuoted).join(' ');

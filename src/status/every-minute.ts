@@ -94,14 +94,14 @@ export class RefusalLog {
     const seen = { ...judged, accepted, refused };
     const then = { ...seen, state: stateOf(seen) };
     const causes = new Map<string, JudgedReason>();
-    // All origins share one label. It stands for the refused origin with the most refusals, and for
-    // one that was fixed only if no other is refused.
+    // All origins share one label. The label represents the refused origin with the most refusals,
+    // and one that was fixed only if no other is refused.
     for (const one of [...open, ...burst]) {
       if (!causes.has(labelOf(one))) causes.set(labelOf(one), one);
     }
     const project = `Project ${id}${name === undefined ? '' : ` (${named(name)})`}`;
-    const which = kind === 'unlisted' ? `${project}, which is no longer listed` : project;
-    const who = kind === 'requests' ? REQUESTS.name! : which;
+    const listed = kind === 'unlisted' ? `${project}, which is no longer listed` : project;
+    const who = kind === 'requests' ? REQUESTS.name! : listed;
     const begun = [...causes].find(([cause]) => !last.causes.has(cause));
     // viewlog advises a limit only after a full minute.
     const isKnown = begun?.[1].remedy.kind !== 'raise-limit' || begun[1].remedy.sent !== undefined;
@@ -109,7 +109,8 @@ export class RefusalLog {
       last = { ...last, beganMs: nowMs, causes: new Set(causes.keys()) };
       const whole = { ...then, accepted: judged.accepted };
       const what = `${who}: ${problemWords(whole)} (${[...causes.keys()].join(', ')})`;
-      this.#log.warn(`${what}. ${this.#fixFor(begun[1], judged)}`);
+      const which = causes.size > 1 ? `Fix for "${begun[0]}": ` : '';
+      this.#log.warn(`${what}. ${which}${this.#fixFor(begun[1], judged)}`);
     }
     const left = new Set(open.map(labelOf).filter((cause) => last.causes.has(cause)));
     const isEnded = left.size < last.causes.size && (left.size > 0 || state === 'arriving');

@@ -45,7 +45,7 @@ export function page({ model, open }: Shown): string {
             </span>
           </h1>
           <Text of={words.summaryWords(model)} />
-          <p class="lost">This page can't reach viewlog, so its figures are out of date.</p>
+          <p class="lost">This page can't reach viewlog, so the figures below are out of date.</p>
         </header>
         <main>
           <NoticeList notices={noticesOf(model)} />
@@ -157,7 +157,6 @@ function Projects({ model, open }: Shown) {
 function ProjectRow({ row, model, open }: Shown & { row: Row }) {
   const { id, name, state } = row;
   const isOpen = open.has(id);
-  const views = model.latestAccepted.filter(({ project }) => project === id);
   return (
     <details class="row" id={`project-${id}`} data-id={id} open={isOpen}>
       <summary>
@@ -178,7 +177,7 @@ function ProjectRow({ row, model, open }: Shown & { row: Row }) {
           <Bars row={row} />
           <Text of={words.chartWords(row)} />
           <NoticeList notices={reasonNotices(row, model)} />
-          <Latest {...words.latestViews(views)} />
+          <Latest {...words.latestOf(row, model)} />
         </div>
       )}
     </details>
@@ -217,11 +216,11 @@ function Bars({ row: { hours, refusedHours } }: { row: Row }) {
   );
 }
 
-const Latest = ({ title, events }: words.EventList) => (
+const Latest = ({ title, none, events }: words.EventList) => (
   <section>
     <h2>{title}</h2>
     <ul class="latest">
-      {events.length === 0 && <li class="faint">None since viewlog started.</li>}
+      {events.length === 0 && <li class="faint">{none}</li>}
       {events.map(({ time, name, what }) => (
         <li>
           <Time at={time} /> <bdi>{printable(name)}</bdi> {printable(what)}

@@ -29,6 +29,7 @@ import type { Sample } from './reasons.ts';
 import {
   at,
   faultWord,
+  fromOrigin,
   named,
   nounOf,
   problemWords,
@@ -96,8 +97,8 @@ export function messageNotice(message: string, colour?: Colour): Notice {
 const sentence = (text: string): string => text.replace(/[^.:?]$/, '$&.');
 
 export const RESTORE_PROJECTS =
-  'Restore it from a backup or rewrite it. A new file would list only one project, and the views ' +
-  'of all others would be refused.';
+  'Restore it from a backup, or rewrite it with every project: views of projects that it ' +
+  "doesn't list would be refused.";
 
 function faultNotice(fault: ProjectsFault, of: Installation): Notice {
   const { first, sinceMs, access } = fault;
@@ -147,7 +148,7 @@ export function directoryNotice(
     const step = { text: 'Let this account write there:', command: commands.openDirectory(of) };
     return { colour: 'amber', title, steps: [step] };
   }
-  const text = 'Make this account the owner of the directory, with write permission';
+  const text = 'Make this account the owner of the directory and its files';
   const command = commands.giveBack(of, account);
   const step = isGivenAway ? { text: `${text}:`, command } : { text: `${text}.` };
   return { colour: 'amber', title, steps: [step] };
@@ -159,8 +160,13 @@ function closedFilesNotices({ closedFiles, copiesGid, installation: of }: Status
   if (first === undefined || account === undefined) return [];
   const { path, owner } = first;
   const same = closedFiles.filter((one) => one.owner.uid === owner.uid);
-  const belong = same.length === 1 ? `"${printable(path, Infinity)}" belongs` : 'they belong';
-  const title = `viewlog can't use ${plural(same.length, 'file')} of refused views: ${belong} to ${owner.name}.`;
+  const files = `${plural(same.length, 'file')} of refused views`;
+  const [file, belongs] =
+    same.length === 1 ? [`: "${printable(path, Infinity)}"`, ' belongs'] : ['', ': they belong'];
+  const isOwn = owner.uid === account.uid;
+  const title = isOwn
+    ? `viewlog isn't allowed to use ${files}${file}.`
+    : `viewlog can't use ${files}${file}${belongs} to ${owner.name}.`;
   const paths = same.map((one) => one.path);
   const command =
     owner.uid === 0 && copiesGid !== undefined
@@ -176,9 +182,12 @@ function closedFilesNotices({ closedFiles, copiesGid, installation: of }: Status
 }
 
 export function overdueNotice(overdue: readonly string[], of: Installation): Notice {
-  const title = `${plural(overdue.length, 'file')} ${overdue.length === 1 ? 'is' : 'are'} overdue for removal.`;
+  const isOne = overdue.length === 1;
+  const title = `${plural(overdue.length, 'file')} ${isOne ? 'is' : 'are'} overdue for removal.`;
+  const some = overdue.length > commands.PATHS_MAX ? `the oldest ${commands.PATHS_MAX}` : 'them';
   const text =
-    'viewlog removes one day of view files and one of refused files per hour. To remove the oldest now:';
+    'viewlog removes one day of view files and one of refused files per hour. ' +
+    `To remove ${isOne ? 'it' : some} now:`;
   const steps = [{ text, command: commands.remove(of, overdue) }];
   return { colour: 'amber', title, steps };
 }
@@ -241,7 +250,11 @@ const SET_BY = {
   default: 'the default',
 };
 
-const CHECK_PAGES = { text: "Check that the site's pages still contain the script." };
+/** Returns what to do about a project that has sent no views lately. */
+function silentStep({ reasons }: ProjectRow): Step {
+  const refused = reasons.length > 0 ? ', and open the project below to see its refusals' : '';
+  return { text: `Check that the site's pages still contain the script${refused}.` };
+}
 
 /** Returns the problem of a project's views or of requests that name no project. */
 export function problemNotice(row: ProjectRow, of: Installation, nowMs: number): Notice {
@@ -255,7 +268,7 @@ export function problemNotice(row: ProjectRow, of: Installation, nowMs: number):
   const fixed = reasons.filter(isFixed);
   const which = open.length > 0 ? reasonsWords(fixed) : '';
   const refusals = kind === 'requests' ? 'The failures began' : 'The refusals began';
-  const begun = state === 'silent' ? 'The last view arrived' : refusals;
+  const begun = state === 'silent' ? 'The last view was accepted' : refusals;
   const time = at(sinceOf(row));
   const what = isGreen
     ? `the problem${fixed.length === 1 ? `${which} was fixed on` : `s${which} were fixed by`} ${time}`
@@ -263,17 +276,23 @@ export function problemNotice(row: ProjectRow, of: Installation, nowMs: number):
   const since = `${named(name)}${still}: ${what}.`;
   const title = isGreen && open.length > 0 ? `${since} ${otherRefusals(row)}` : since;
   const steps = causeSteps(row, shown, of, nowMs);
-  return { colour, title, steps: state === 'silent' ? [CHECK_PAGES] : steps };
+  return { colour, title, steps: state === 'silent' ? [silentStep(row)] : steps };
 }
 
 function otherRefusals({ kind, refused, reasons }: ProjectRow): string {
   const open = reasons.filter(isOpen);
   const failed = kind === 'requests' ? 'failed' : `${were(refused)} refused`;
+  const [first] = open;
   const causes = open.length === 1 ? 'another cause' : 'other causes';
-  return `${plural(refused, nounOf(kind))} in the last hour ${failed} for ${causes}${reasonsWords(open)}.`;
+  // The label could be that of the fixed cause.
+  const isOrigin = open.length === 1 && first?.sample.code === 'origin-not-allowed';
+  const why = isOrigin
+    ? ` (${refusalLabel(first.sample)} ${fromWords(first.sample)})`
+    : reasonsWords(open);
+  return `${plural(refused, nounOf(kind))} in the last hour ${failed} for ${causes}${why}.`;
 }
 
-/** Returns since when views are missing or refused or since when they are accepted again. */
+/** Returns when views stopped or began to be refused, or when the problem was fixed. */
 function sinceOf({ colour, state, reasons, figures }: ProjectRow): number {
   if (colour === 'green') return Math.max(...reasons.map(({ fixedMs = 0 }) => fixedMs));
   if (state === 'silent') return figures.lastAcceptedMs ?? 0;
@@ -287,12 +306,12 @@ export const reasonNotices = (
 ): Notice[] =>
   row.reasons.map((reason) => {
     const { text } = reason.sample;
-    const [what, ...steps] = reasonSteps(reason, row, of, nowMs);
-    if (text) steps.push({ text: 'The latest:', quote: [printable(text, Infinity)] });
+    const [what, ...all] = reasonSteps(reason, row, of, nowMs);
+    const steps = all.filter(({ quote }) => quote === undefined);
+    if (text) steps.push({ text: LATEST_BODY, quote: [printable(text, Infinity)] });
     return { title: what!.text, steps };
   });
 
-/** The headline's summary says how many there are in all. */
 export const unlistedNotices = ({ unlisted, installation: of, nowMs }: StatusModel): Notice[] =>
   unlisted.map((row) => {
     return { title: row.id, steps: causeSteps(row, row.reasons, of, nowMs) };
@@ -357,10 +376,11 @@ function faultSteps(reason: JudgedReason, of: Installation): Step[] {
 
 /** `on 2026-11-22 14:00 UTC from https://a.example: mb must be an integer (received "12").` */
 function latestWords(sample: Sample): string {
-  const { atMs, origin } = sample;
-  const from = origin === undefined ? 'without an Origin header' : `from ${printable(origin)}`;
-  return `on ${at(atMs)} ${from}: ${whyOf(sample)}.`;
+  return `on ${at(sample.atMs)} ${fromWords(sample)}: ${whyOf(sample)}.`;
 }
+
+const fromWords = ({ origin }: Sample): string =>
+  origin === undefined ? 'without an Origin header' : fromOrigin(origin);
 
 /** Returns what to do about a project that is no longer listed but was when its views arrived. */
 export function delistedStep(
@@ -389,14 +409,19 @@ function typoSteps({ id, meant }: ProjectRow): Step[] {
   return [{ text }];
 }
 
-/** Refused and accepted views may alternate more quickly. */
+/**
+ * After this time without a refusal, the page reports the views accepted since. Refused and accepted
+ * views may alternate more quickly.
+ */
 const CALM_MS = 5_000;
 
 /** The beginning of a body that isn't JSON shows what sent it. */
 const arrivedSteps = ({ code, isCut, text }: Sample): Step[] =>
   code === 'malformed-json' && !isCut && text
-    ? [{ text: 'The latest body:', quote: [printable(text, 100)] }]
+    ? [{ text: LATEST_BODY, quote: [printable(text, 100)] }]
     : [];
+
+const LATEST_BODY = 'The latest body:';
 
 /** Codes whose detail says more than the code: a place, a type, or sizes. */
 const DETAILED: ReadonlySet<RefusalCode> = new Set([
@@ -410,7 +435,7 @@ const DETAILED: ReadonlySet<RefusalCode> = new Set([
 function whyOf(sample: Sample): string {
   const { code, isCut, detail, issues, faults } = sample;
   // The rest tells the page's developer what to do.
-  const [fact = ''] = detail.split(/[.;](?: |$)/);
+  const [fact] = /^(?:"[^"]*"|[^".;]|[.;](?! |$))*/.exec(detail)!;
   if (DETAILED.has(code) && !isCut) return `${refusalLabel(sample)} (${printable(fact)})`;
   if (code !== 'invalid-view' || issues.length === 0) return refusalLabel(sample);
   const more =
@@ -482,7 +507,7 @@ function obstructionOf(
   if (kind === 'send-origin')
     return "A replay wouldn't help: views without an Origin header would be refused again.";
   if (!REPLAYABLE.has(kind)) {
-    return `A replay wouldn't help: ${stored === 1 ? 'it' : 'they'} would be refused again.`;
+    return `A replay wouldn't help: the view${stored === 1 ? '' : 's'} would be refused again.`;
   }
   if (obstacle === 'directory') return laterOf(obstacle, 'what was sent again');
   return obstacle && laterOf(obstacle, 'the command for a replay');
@@ -524,7 +549,6 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   activate:
     'If this site should be counted, activate the project. Otherwise, remove the script from its ' +
     'pages. To activate the project:',
-  'add-origin': "If this origin is one of the project's sites, add it:",
   'raise-limit': 'Unless this is a flood, raise the limit to twice that rate:',
   'raise-max-view': 'Send smaller views or start viewlog with --max-view',
   'send-origin': 'Send views from a browser or with an Origin header, which a proxy must pass on.',
@@ -557,7 +581,11 @@ export function fixOf(reason: Refused, of: Installation): Step {
   const activate = (options: commands.Options): string =>
     commands.activate(of, sample.project ?? '', options);
   if (remedy.kind === 'activate' || remedy.kind === 'add-origin') {
-    return { text, command: activate({ origin: remedy.origin }) };
+    const add = `If ${remedy.origin} is one of the project's sites, add it:`;
+    return {
+      text: remedy.kind === 'add-origin' ? add : text,
+      command: activate({ origin: remedy.origin }),
+    };
   }
   if (remedy.kind === 'raise-limit') {
     const { limit, sent = 0, viewsPerMinute: raised } = remedy;
@@ -599,8 +627,9 @@ function proxyStep(sample: Sample, bodyBytes: number, of: Installation): Step {
   const nginx = `client_max_body_size ${Math.ceil(bodyBytes / KiB)}k`;
   const caddy = `max_size ${formatSizeOption(bodyBytes)} in request_body`;
   const text =
-    `The latest body ${what}. If there is a proxy, allow bodies of ${formatSize(bodyBytes)} there ` +
-    `(nginx: ${nginx}; Caddy: ${caddy}) that take up to ${seconds} s. ${TEST_PROXY}`;
+    `The latest body ${what}. If there is a proxy, let it pass on bodies of up to ` +
+    `${formatSize(bodyBytes)} (nginx: ${nginx}; Caddy: ${caddy}), and let each take up to ` +
+    `${seconds} s to arrive. ${TEST_PROXY}`;
   return { text, command: testProxy(sample, of) };
 }
 
@@ -626,7 +655,7 @@ function pageStep({ sample, fate }: Pick<Refused, 'sample' | 'fate'>, of: Instal
   const isReadable = fate !== undefined && fate.obstacle === undefined;
   if (code !== 'invalid-view' || !isWhole || !isReadable) return { text: correct };
   return {
-    text: `${correct} To see why the latest view was refused:`,
+    text: `${correct} To see why this view was refused:`,
     command: commands.explain(of, body),
   };
 }
@@ -648,7 +677,7 @@ function firstSteps({ installation: of, projects, startMs }: StatusModel): Notic
     command: commands.snippet(of, id, VIEWS_SITE),
   };
   const test = {
-    text: 'Or send a view from this machine, which counts like any other:',
+    text: 'Or send a test view from this machine. It counts like any other view:',
     command: curlOf(first, of.address ?? '', startMs),
   };
   return { title: 'To get the first view', steps: [...(active ? [] : [activate]), script, test] };

@@ -44,7 +44,7 @@ export function problemWords(
   const { kind, state, accepted, acceptedYesterday } = one;
   const refused = refusedInAll(one);
   if (state === 'silent') {
-    return `no views in the last 3 hours (${formatCount(acceptedYesterday)} in the same hours yesterday)`;
+    return `no views accepted in the last 3 hours (${formatCount(acceptedYesterday)} in the same hours yesterday)`;
   }
   const noun = nounOf(kind);
   const all = plural(accepted + refused, noun);
@@ -69,7 +69,7 @@ export function problemWords(
     : `${many} ${what}, including ${causes.join(' and ')}`;
 }
 
-/** Includes views that were refused for causes that are fixed, or of the store. */
+/** Includes views that were refused for causes that are fixed or because of the store. */
 const refusedInAll = ({
   refused,
   figures,
@@ -111,10 +111,17 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
     const projects = plural(projectsActive, 'project');
     return ['green', `Views are arriving from ${formatCount(arriving)} of ${projects}${fixed}`];
   }
-  if (projectsActive === 0) return ['grey', 'No project is active, so every view is refused'];
+  const [only] = model.projectsListed === 1 ? model.projects : [];
+  if (projectsActive === 0) {
+    const every = 'No project is active, so every view is refused';
+    return ['grey', only ? `${named(only.name)} is inactive, so its views are refused` : every];
+  }
   if (model.isNew) return ['grey', 'Waiting for the first view'];
-  const isAnyAccepted = model.total.lastAcceptedMs !== undefined;
-  if (isAnyAccepted) return ['grey', 'Quiet: no views in the last hour'];
+  const { lastAcceptedMs } = only?.figures ?? model.total;
+  if (lastAcceptedMs !== undefined) {
+    const from = only ? named(only.name) : 'active projects';
+    return ['grey', `Quiet: no views from ${from} in the last hour`];
+  }
   const since = model.hasEarlierViews ? 'since the counts began' : 'yet';
   return ['grey', `No view accepted ${since}`];
 }
@@ -151,15 +158,17 @@ export function faultWord({ isMissing, access }: ProjectsFault): string {
   return isMissing ? 'missing' : 'invalid';
 }
 
-/** Returns the page's age, the time since which it counts, and a note on what is further down. */
+/** Returns when the last view came, when counting began, and a note on what is further down. */
 export function summaryWords(model: StatusModel): string {
   const { total, nowMs, startMs, sinceMs, store, unlistedInAll, hasEarlierViews } = model;
   const { lastAcceptedMs: lastMs } = total;
   const alone = isStream(store) ? ', by this collector alone' : '';
   const ids = `Views of ${plural(unlistedInAll, 'unlisted id')} are refused (see below).`;
-  const none = hasEarlierViews ? [] : ['No view yet.'];
+  const none = hasEarlierViews ? [] : ['No view accepted yet.'];
   return [
-    ...(lastMs === undefined ? none : [`Last view ${formatDuration(nowMs - lastMs)} ago.`]),
+    ...(lastMs === undefined
+      ? none
+      : [`Last view accepted ${formatDuration(nowMs - lastMs)} ago.`]),
     ...(sinceMs === startMs ? [] : [`Restarted on ${at(startMs)}.`]),
     `Counted since ${at(sinceMs)}${alone}${hasEarlierViews ? '; earlier views are in the files' : ''}.`,
     ...(unlistedInAll === 0 ? [] : [ids]),
@@ -184,7 +193,7 @@ export function figures(model: StatusModel): Figure[] {
   ];
 }
 
-/** Headlines leave out ids that were never listed, and reasons that are fixed. */
+/** So the number can be higher than the sum of the problems above it. */
 const REFUSED_HINT = 'in the last hour, including unlisted ids and fixed problems';
 
 function storeFigure({ store, space }: StatusModel): Figure {
@@ -193,16 +202,18 @@ function storeFigure({ store, space }: StatusModel): Figure {
     const where = `${name}, ${server}, ${seen.leader === undefined ? 'without a leader' : `led by ${seen.leader}`}`;
     return ['Stream', plural(seen.messages, 'message'), where];
   }
-  if (space === undefined) return ['Free disk', 'unknown', "viewlog isn't allowed to check"];
+  if (space === undefined) return ['Free disk', 'unknown', "viewlog can't check it"];
   const { freeBytes, daysLeft } = space;
   const lasts =
     daysLeft === undefined ? 'estimate after one full day' : `lasts ${daysInWords(daysLeft)}`;
   return ['Free disk', formatRoundedSize(freeBytes), lasts];
 }
 
-/** `12 days`, `more than 10 years` */
-export const daysInWords = (days: number): string =>
-  days > 3650 ? 'more than 10 years' : plural(Math.floor(days), 'day');
+/** `less than a day`, `12 days`, `more than 10 years` */
+export function daysInWords(days: number): string {
+  if (days < 1) return 'less than a day';
+  return days > 3650 ? 'more than 10 years' : plural(Math.floor(days), 'day');
+}
 
 export function stateWords(row: ProjectRow): string {
   const { kind, state, active, accepted, figures } = row;
@@ -211,7 +222,7 @@ export function stateWords(row: ProjectRow): string {
   if (state === 'refused') return active ? 'all refused' : 'inactive, sending';
   if (state !== 'partly-refused') {
     return state === 'quiet' && figures.lastAcceptedMs === undefined
-      ? 'no view yet'
+      ? 'none accepted yet'
       : state.replace('-', ' ');
   }
   const refused = refusedInAll(row);
@@ -237,7 +248,8 @@ export function chartWords({ hours, refusedHours, figures }: ProjectRow): string
   const [accepted, refused] = [hours, refusedHours].map((all) => formatCount(Math.max(0, ...all)));
   const { today, yesterday } = figures;
   const most = `at most ${accepted} accepted and ${refused} refused per hour`;
-  return `Views of the last 24 hours: ${most}. Accepted: ${formatCount(today)} today, ${countOrDash(yesterday)} yesterday.`;
+  const before = yesterday === undefined ? '' : `, ${formatCount(yesterday)} yesterday`;
+  return `Views of the last 24 hours: ${most}. Accepted: ${formatCount(today)} today${before}.`;
 }
 
 /** Returns how many projects aren't shown. */
@@ -250,6 +262,8 @@ export function leftOut({ projects, projectsFound }: StatusModel): string {
 /** A list of the last views or refusals. */
 export interface EventList {
   readonly title: string;
+  /** Says that there are no events. */
+  readonly none: string;
   readonly events: readonly {
     readonly time: string;
     readonly name: string;
@@ -258,19 +272,35 @@ export interface EventList {
 }
 
 export const latest = ({ latestAccepted, latestRefused }: StatusModel): EventList[] => [
-  latestViews(latestAccepted),
+  { title: `Last ${LATEST_MAX} accepted views`, none: NONE, events: viewEvents(latestAccepted) },
   {
     title: `Last ${LATEST_MAX} refusals`,
+    none: NONE,
     events: latestRefused.map((one) => eventOf(one, whyRefused(one))),
   },
 ];
 
-export const latestViews = (views: StatusModel['latestAccepted']): EventList => {
-  return { title: `Last ${LATEST_MAX} views`, events: views.map((one) => eventOf(one, one.url)) };
+const NONE = 'None since viewlog started.';
+
+/** Returns a project's views among the last views of all projects. */
+export const latestOf = ({ id }: ProjectRow, { latestAccepted }: StatusModel): EventList => {
+  const views = latestAccepted.filter(({ project }) => project === id);
+  return {
+    title: `Its views among the last ${LATEST_MAX}`,
+    none: `None of the last ${LATEST_MAX} accepted views.`,
+    events: viewEvents(views),
+  };
 };
 
+const viewEvents = (views: StatusModel['latestAccepted']) =>
+  views.map((one) => eventOf(one, one.url));
+
 const whyRefused = ({ origin, ...refusal }: LatestRefusal): string =>
-  refusalLabel(refusal) + (origin === undefined ? '' : `, from ${origin}`);
+  refusalLabel(refusal) + (origin === undefined ? '' : `, ${fromOrigin(origin)}`);
+
+/** `from https://a.example` */
+export const fromOrigin = (origin: string): string =>
+  `from ${origin === 'null' ? 'the origin "null"' : printable(origin)}`;
 
 function eventOf(
   { atMs, name, count }: { atMs: number; name: string; count: number },

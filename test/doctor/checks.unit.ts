@@ -545,7 +545,7 @@ const FINDINGS: Findings = {
     shown(sceneOf({}), ['\u001b[2J']),
   ],
   "pages send from an origin that isn't listed": [
-    "warning refusals: Aurora: 2 of 102 views in the last hour were refused. The refusals began on 2026-11-22 14:01 UTC. 2 views were refused in the last 24 hours, most recently on 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If this origin is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example",
+    "warning refusals: Aurora: 2 of 102 views in the last hour were refused. The refusals began on 2026-11-22 14:01 UTC. 2 views were refused in the last 24 hours, most recently on 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If https://b.example is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example",
     shown(sceneOf({}, 2, 'origin-not-allowed')),
   ],
   'only some causes of refusals are fixed': [
@@ -553,7 +553,7 @@ const FINDINGS: Findings = {
     shown(fixedBesideOpen()),
   ],
   'a proxy cuts off bodies': [
-    'warning refusals: Requests without a project: 134 of 137 requests in the last hour failed before viewlog knew their project. The failures began on 2026-11-22 14:00 UTC. 134 requests failed in the last 24 hours, most recently on 2026-11-22 14:02 UTC without an Origin header: body cut off. The latest body ended after 12 bytes. If there is a proxy, allow bodies of 80 KiB there (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)',
+    'warning refusals: Requests without a project: 134 of 137 requests in the last hour failed before viewlog knew their project. The failures began on 2026-11-22 14:00 UTC. 134 requests failed in the last 24 hours, most recently on 2026-11-22 14:02 UTC without an Origin header: body cut off. The latest body ended after 12 bytes. If there is a proxy, let it pass on bodies of up to 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)',
     shown(cutBodies()),
   ],
   'the proxy adds a CORS header': [
@@ -575,7 +575,7 @@ const FINDINGS: Findings = {
     proxied({ project: '7', view: answer(403, { server: 'nginx' }) }),
   ],
   'an old file should have been removed': [
-    'warning overdue files: 1 file is overdue for removal. viewlog removes one day of view files and one of refused files per hour. To remove the oldest now: rm /data/views-2026-01-01.ndjson',
+    'warning overdue files: 1 file is overdue for removal. viewlog removes one day of view files and one of refused files per hour. To remove it now: rm /data/views-2026-01-01.ndjson',
     inside({ overdue: ['views-2026-01-01.ndjson'] }),
   ],
   'the disk is slow': [
@@ -626,7 +626,7 @@ const FINDINGS: Findings = {
     inside({ directory: { ...ROOTS, mode: 0o40750 } }),
   ],
   'root took the data directory of the running viewlog': [
-    "error user: The data directory belongs to root and has mode 0750. viewlog runs as #4711, which can't create files there. viewlog can't begin the next day's file or start again. Make this account the owner of the directory, with write permission: sudo chown -R 4711:4712 /data",
+    "error user: The data directory belongs to root and has mode 0750. viewlog runs as #4711, which can't create files there. viewlog can't begin the next day's file or start again. Make this account the owner of the directory and its files: sudo chown -R 4711:4712 /data",
     givenAway('running'),
   ],
   'root took the data directory after the last run': [
@@ -634,7 +634,7 @@ const FINDINGS: Findings = {
     givenAway('last start'),
   ],
   "root owns the data directory of a unit with a service's account": [
-    "error user: The data directory belongs to root and has mode 0750. viewlog.service runs viewlog as #4711, which can't create files there, so viewlog can't start. Make this account the owner of the directory, with write permission: sudo chown -R 4711:4712 /data",
+    "error user: The data directory belongs to root and has mode 0750. viewlog.service runs viewlog as #4711, which can't create files there, so viewlog can't start. Make this account the owner of the directory and its files: sudo chown -R 4711:4712 /data",
     { ...givenAway('options'), unitUser: { ...SERVICE, name: '#4711' } },
   ],
   'root owns the data directory and viewlog has never started': [

@@ -526,7 +526,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const said = await place.pageThatSays(/p must be a string/);
       const { code, text } = await paste(
         place,
-        commandBelow(said, /To see why the latest view was refused:/),
+        commandBelow(said, /To see why this view was refused:/),
       );
       expect([code, text]).toStrictEqual([65, expect.stringMatching(/422 invalid-view[^]*p must/)]);
     },
@@ -569,7 +569,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.starts();
       const said = await place.finding('overdue files');
       expect(said).toContain('2 files are overdue for removal');
-      await works(place, commandBelow(said, /remove the oldest now:/), old);
+      await works(place, commandBelow(said, /remove them now:/), old);
       expect([...old, kept].filter((path) => fs.existsSync(path))).toStrictEqual([kept]);
       expect(await place.finding('overdue files')).toBe('');
     },

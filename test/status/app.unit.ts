@@ -223,7 +223,18 @@ describe('/arriving', () => {
       'Project 77: 95% refused (project not activated)',
     ]);
     expect(await ask('?project=78')).toStrictEqual(unlisted);
-    expect(await ask('?project=1')).toStrictEqual([200, 'Quiet: no views in the last hour']);
+    expect(await ask('?project=1')).toStrictEqual([200, 'No view accepted yet']);
+  });
+
+  it('names the project that it is asked about, even if that is quiet or inactive', async () => {
+    const scene = new Scene([{ id: '1', name: 'Aurora' }, { id: '2' }, { id: '3', active: false }]);
+    const ask = arriving(scene);
+    scene.accept(1, '1');
+    expect((await ask('?project=2'))[1]).toBe('No view accepted yet');
+    expect((await ask('?project=3'))[1]).toBe('Project 3 is inactive, so its views are refused');
+    scene.nowMs += HOUR_MS;
+    expect((await ask('?project=1'))[1]).toBe('Quiet: no views from Aurora in the last hour');
+    expect((await ask())[1]).toBe('Quiet: no views from active projects in the last hour');
   });
 
   it('answers 503 if no view can be stored, or if a project is silent', async () => {
@@ -341,7 +352,7 @@ it('a collector logs when a cause of refusals begins, with the fix, and when it 
   };
   const refused =
     'warn: Project 1 (Aurora): all 9 views in the last hour were refused (origin not allowed). ' +
-    "If this origin is one of the project's sites, add it: " +
+    "If https://b.example is one of the project's sites, add it: " +
     '/srv/viewlog activate 1 --data /data --origin https://b.example';
   expect(look()).toStrictEqual([]);
   expect(refuse()).toStrictEqual([refused]);
@@ -392,7 +403,9 @@ it.each([
     scene.refuse(open, { code: 'invalid-view', project: '1' });
     for (const one of scene.judged()) refusalLog.update(one, scene.state());
     expect(log.lines).toStrictEqual([
-      expect.stringMatching(/^warn: .* \(invalid view, origin not allowed\)\. Correct the page/),
+      expect.stringMatching(
+        /^warn: .* \(invalid view, origin not allowed\)\. Fix for "invalid view": Correct the page/,
+      ),
       expect.stringMatching(/^info: .* no longer refused for: origin not allowed$/),
     ]);
   },

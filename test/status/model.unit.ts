@@ -54,7 +54,7 @@ it('the status page shows since when the collector has counted, if it has run fo
   expect(scene.whole()).toMatch(/^Free disk: 8\.0 GiB \(estimate after one full day\)$/m);
   scene.around = { files: { bytesPerDay: 2 ** 30 } };
   expect(scene.whole()).toMatch(
-    /\nLast view 1 s ago\. Restarted on 2026-11-19 14:00 UTC\. Counted since 2026-11-18 14:00 UTC\.\n[^]*\nFree disk: 8\.0 GiB \(lasts 7 days\)\n[^]*\nWriting views-2026-11-22\.ndjson, 1\.2 KiB\. viewlog 0\.1\.0\.\n$/,
+    /\nLast view accepted 1 s ago\. Restarted on 2026-11-19 14:00 UTC\. Counted since 2026-11-18 14:00 UTC\.\n[^]*\nFree disk: 8\.0 GiB \(lasts 7 days\)\n[^]*\nWriting views-2026-11-22\.ndjson, 1\.2 KiB\. viewlog 0\.1\.0\.\n$/,
   );
 });
 
@@ -65,7 +65,7 @@ describe('the status page shows the cause and the next step if', () => {
     expect(scene.text()).toBe(`Aurora: all refused (origin not allowed)
 Aurora: all 69 views in the last hour were refused. The refusals began on ${at('14:00')}.
   69 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: origin not allowed.
-  If this origin is one of the project's sites, add it:
+  If ${MOVED} is one of the project's sites, add it:
     ${VIEWLOG} activate 1 ${FILES} --origin ${MOVED}
   69 refused views are stored. After the fix, send them again:
     ${REPLAY}`);
@@ -130,7 +130,7 @@ The projects file has been invalid since ${at('14:00')}. viewlog continues with 
   it('the projects file was removed', () => {
     const scene = sceneOf({ fault: { first: 'projects.json is gone', isMissing: true } });
     expect(scene.text()).toMatch(
-      /^The projects file is missing\nThe projects file has been missing since .* list\. projects\.json is gone\.\n {2}Restore it from a backup or rewrite it\..*\.$/,
+      /^The projects file is missing\nThe projects file has been missing since .* list\. projects\.json is gone\.\n {2}Restore it from a backup, or rewrite it with every project: .*\.$/,
     );
   });
 
@@ -172,7 +172,7 @@ Requests without a project
     expect(scene.text()).toBe(`Requests without a project: 71% of all requests failed (body cut off)
 Requests without a project: 134 of 188 requests in the last hour failed before viewlog knew their project. The failures began on ${at('14:00')}.
   134 requests failed in the last 24 hours, most recently on ${at('14:03')} from ${MOVED}: body cut off.
-  The latest body ended after 2,014 bytes. If there is a proxy, allow bodies of 80 KiB there (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body) that take up to 10 s. To test the proxy, replace the address after --url with the one that your pages post to:
+  The latest body ended after 2,014 bytes. If there is a proxy, let it pass on bodies of up to 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body), and let each take up to 10 s to arrive. To test the proxy, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
   134 refused requests weren't stored: viewlog stores only whole JSON objects.`);
     scene.nowMs += 5_000;
@@ -310,7 +310,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
       "The data directory belongs to root and has mode 0750. viewlog runs as #4711, which can't create files there. viewlog can't begin the next day's file or start again.";
     expect(scene.text().split('\n').slice(1, 4)).toStrictEqual([
       title,
-      '  Make this account the owner of the directory, with write permission:',
+      '  Make this account the owner of the directory and its files:',
       '    sudo chown -R 4711:4712 /data',
     ]);
     expect(scene.whole()).not.toContain('projects file');
@@ -366,19 +366,19 @@ Project 1: 130 of 150 views in the last hour were refused. The refusals began on
     expect(scene.text()).toBe(`Aurora: all refused (invalid view)
 Aurora: both views in the last hour were refused. The refusals began on ${at('14:00')}.
   2 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
-  Correct the page that sends such views. To see why the latest view was refused:
+  Correct the page that sends such views. To see why this view was refused:
     printf %s '${text}' | ${VIEWLOG} explain ${FILES}
-  2 refused views are stored. A replay wouldn't help: they would be refused again.`);
+  2 refused views are stored. A replay wouldn't help: the views would be refused again.`);
     const other = [
       { field: 'hc', message: 'is required', expected: 'boolean', received: 'nothing' },
     ];
     const from = '{"url":"/shop"}';
     scene.refuse(1, { code: 'invalid-view', project: '1', issues: other }, undefined, from);
     expect(scene.text()).toContain(`: hc is required (received nothing).
-  Correct the page "/shop". To see why the latest view was refused:
+  Correct the page "/shop". To see why this view was refused:
     printf %s '${from}' | ${VIEWLOG} explain ${FILES}
   Another fault, most recently on ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
-  Correct the page that sends such views. To see why the latest view was refused:
+  Correct the page that sends such views. To see why this view was refused:
     printf %s '${text}' | ${VIEWLOG} explain ${FILES}
   3 refused views are stored.`);
     scene.around = {
@@ -422,13 +422,18 @@ Project 3 (inactive, but still sending): all 99 views in the last hour were refu
     scene.accept();
     scene.nowMs = NOON;
     expect(scene.text()).toBe(`Aurora: silent
-Aurora: no views in the last 3 hours (25 in the same hours yesterday). The last view arrived on ${at('09:00')}.
+Aurora: no views accepted in the last 3 hours (25 in the same hours yesterday). The last view was accepted on ${at('09:00')}.
   Check that the site's pages still contain the script.`);
     scene.nowMs = NOON - 1.5 * HOUR_MS;
     expect(scene.text()).toMatch(/^Aurora: silent\n/);
     scene.nowMs = NOON - 3 * HOUR_MS;
-    expect(scene.text()).toBe('Quiet: no views in the last hour');
+    expect(scene.text()).toBe('Quiet: no views from active projects in the last hour');
+    scene.nowMs = NOON - 2 * HOUR_MS;
+    scene.refuse(1, moved, MOVED);
     scene.nowMs = NOON;
+    expect(scene.text()).toMatch(
+      /\n {2}Check that .* the script, and open the project below to see its refusals\.$/,
+    );
     scene.accept();
     expect(scene.text()).toBe('Views are arriving from 1 of 2 projects');
   });
@@ -441,7 +446,7 @@ To get the first view
     ${VIEWLOG} activate 1000001 ${FILES} --origin https://www.example.com
   To print the script for a project's pages, replace the address after --url with the one that browsers use:
     ${VIEWLOG} snippet 1000001 ${FILES} --url https://views.example.com
-  Or send a view from this machine, which counts like any other:
+  Or send a test view from this machine. It counts like any other view:
     curl http://127.0.0.1:8080/view -H 'Content-Type`);
     scene.list({ id: '1' });
     expect(scene.text()).toMatch(/^Waiting for the first view\n/);
@@ -455,11 +460,14 @@ To get the first view
     const scene = sceneOf({ files: { overdue }, isStopping: true, store: { freeBytes: 65 * MiB } });
     expect(scene.text()).toBe(`Views are arriving from 1 of 2 projects
 2 files are overdue for removal.
-  viewlog removes one day of view files and one of refused files per hour. To remove the oldest now:
+  viewlog removes one day of view files and one of refused files per hour. To remove them now:
     rm /data/views-2026-01-01.ndjson /data/refused-2026-01-02.ndjson
 viewlog is about to stop but accepts views until then.
 Free disk space (65 MiB) is below twice --min-free (128 MiB), so refused views are no longer stored.
   Free some space, or lower --min-free.`);
+    const many = Array.from({ length: 21 }, (_, i) => `views-2026-01-${i + 10}.ndjson`);
+    scene.around = { files: { overdue: many } };
+    expect(scene.text()).toMatch(/\n21 files are .* To remove the oldest 20 now:\n.*-29\.ndjson$/s);
   });
 
   it("the cluster can't be reached", () => {
@@ -555,7 +563,7 @@ it('the status page shows equal rows among the last views and refusals as one ro
   scene.refuse(2, moved, MOVED);
   scene.refuse(1, moved, 'https://b.example');
   scene.refuse(1, { code: 'request-timeout' });
-  expect(scene.whole()).toContain(`Last 20 views
+  expect(scene.whole()).toContain(`Last 20 accepted views
 ${at('14:00:02')}  Aurora  /page (3 times)
 ${at('14:00:00')}  Project 2  /page
 
@@ -609,7 +617,7 @@ it.each<[where: string, around: Scene['around']]>([
     const since = `Counted since ${at('14:00')}; earlier views are in the files.`;
     expect(scene.whole()).toContain(`\n${since}\n`);
     scene.accept();
-    expect(scene.whole()).toContain(`\nLast view 1 s ago. ${since}\n`);
+    expect(scene.whole()).toContain(`\nLast view accepted 1 s ago. ${since}\n`);
   },
 );
 
@@ -726,6 +734,11 @@ describe('the status page says what happened to refused views', () => {
       /\n {2}9 refused views are stored\. Once viewlog can read the file, the status page shows the command for a replay\.$/,
     );
     expect(scene.text()).not.toContain(' replay ');
+    const own = { day: DAY, path, owner: NAMELESS };
+    scene.around = { ...scene.around, files: { refusedDays, closedFiles: [own] } };
+    expect(scene.text()).toContain(
+      `\nviewlog isn't allowed to use 1 file of refused views: "${path}".\n`,
+    );
     const other = { day: DAY, path: `${path}.gz`, owner };
     scene.around = {
       ...scene.around,
@@ -827,6 +840,8 @@ it.each([
 it('the status page says why the origin "null" has no fix', () => {
   const scene = sceneOf();
   scene.refuse(9, moved, 'null');
+  expect(scene.text()).toContain(' from the origin "null": origin not allowed.\n');
+  expect(scene.whole()).toContain('  origin not allowed, from the origin "null" (9 times)\n');
   expect(scene.text()).toContain('\n  The origin "null" can\'t be listed: any page in ');
 });
 
@@ -861,6 +876,48 @@ it('the status page names causes that still refuse views before fixed causes', (
   expect(scene.text()).toMatch(
     /https:\/\/c\.example: origin[^]*Views have been accepted again since/,
   );
+  scene.accept(90, '1', 0);
+  expect(scene.text()).toContain(
+    'Aurora: the problem (origin not allowed) was fixed on 2026-11-22 14:00 UTC. 2 views in the last ' +
+      'hour were refused for another cause (origin not allowed from https://c.example).\n',
+  );
+});
+
+it.each([
+  ['with a charset', 'application/x-www-form-urlencoded; charset=UTF-8'],
+  ['with a quoted charset', 'text/plain; charset="utf-8"'],
+])('the status page names a wrong type %s whole', (_, type) => {
+  const scene = sceneOf();
+  const detail = `The body was sent as "${type}". Send it as plain application/json.`;
+  scene.refuse(9, { code: 'unsupported-media-type', detail }, MOVED);
+  expect(scene.text()).toContain(`unsupported media type (The body was sent as "${type}").\n`);
+});
+
+it('the status page counts one view that was refused for a fixed cause', () => {
+  const scene = sceneOf();
+  scene.refuse(1, moved, MOVED);
+  scene.list({ ...AURORA, origins: [...AURORA.origins, MOVED] }, { id: '2' });
+  scene.accept();
+  scene.refuse(1, { code: 'invalid-view', project: '1' });
+  expect(scene.text()).toContain(
+    '2 of 3 views in the last hour were refused, including 1 for a cause that no longer applies. ',
+  );
+});
+
+it('the status page says that a disk is full in less than a day', () => {
+  const scene = sceneOf({ files: { bytesPerDay: 2 ** 34 } });
+  expect(scene.whole()).toContain('\nFree disk: 8.0 GiB (lasts less than a day)\n');
+});
+
+it('an open project shows its views, its latest refused body once, and no day without counts', () => {
+  const scene = sceneOf();
+  const text = '{"p":"1"';
+  scene.refuse(1, { code: 'malformed-json', project: '1' }, MOVED, text);
+  const row = page({ model: scene.model(), open: new Set(['1']) }).split('class="details"')[1]!;
+  const [details] = row.split('</details>');
+  expect(details!.match(/<blockquote>/g)).toHaveLength(1);
+  expect(details).toContain('Accepted: 0 today.');
+  expect(details).toContain('None of the last 20 accepted views.');
 });
 
 it('the status page suggests a limit by the busiest full minute of accepted and refused views', () => {

@@ -53,7 +53,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
       const zone = { timezoneId: 'Asia/Kolkata', locale: 'en-GB' };
       const { page, complaints, requests } = await open(viewlog, zone);
       await heading(page, 'Waiting for the first view');
-      await state(page, '1000001', 'no view yet');
+      await state(page, '1000001', 'none accepted yet');
       await viewlog.post({ ...MINIMAL_VIEW, url: '/first-page' });
       await heading(page, 'Views are arriving from 1 of 3 projects');
       await state(page, '1000001', 'arriving');
@@ -101,7 +101,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     await page.evaluate('globalThis.isOld = true');
     await viewlog.signal('SIGKILL');
     await page.locator('.lost').waitFor();
-    expect(await page.title()).toBe('viewlog: no contact');
+    expect(await page.title()).toBe("viewlog: can't be reached");
     const args = [`--status=127.0.0.1:${viewlog.statusPort}`];
     const again = await startWatched({ data: viewlog.data, args });
     await page.locator('.lost').waitFor({ state: 'hidden' });

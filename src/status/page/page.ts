@@ -18,7 +18,7 @@ function refresh(): void {
     if (href !== location.href) return;
     if (request.status === 200 && request.responseXML) return show(request.responseXML);
     document.body.dataset['lost'] = '';
-    document.title = 'viewlog: no contact';
+    document.title = "viewlog: can't be reached";
   });
   request.send();
 }
