@@ -1,10 +1,11 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { expect, it } from 'vitest';
+import { parseViewLine } from '../../src/report/report-line.ts';
 import { readable } from '../../src/report/page-url.ts';
 import { ReportSchema } from '../../src/report/schema.ts';
 import { TEXTS_MAX } from '../../src/report/tally.ts';
-import { daily, reportOn, rowsOf, viewAt } from './report-on.ts';
+import { bytes, daily, reportOn, reportOnViews, rowsOf, viewAt } from './report-on.ts';
 
 const DAY = '2026-03-10';
 const viewsOf = (...changes: object[]): string[] => changes.map((change) => viewAt(DAY, change));
@@ -23,11 +24,12 @@ it('a report never decodes a path into a delimiter, a control character or a mar
 });
 
 it('a report gives each page a title even if there are too many titles to count', () => {
-  const line = viewAt(DAY, { url: '/PAGE', pn: 'TITLE' });
-  const lines = Array.from({ length: 1.8 * TEXTS_MAX }, (_, i) =>
-    line.replace('PAGE', String(i % (0.9 * TEXTS_MAX))).replace('TITLE', `Title ${i}`),
-  );
-  const { pages } = reportOn(lines, { top: 100 });
+  const view = parseViewLine(bytes(viewAt(DAY)))!;
+  const pagesInAll = 0.9 * TEXTS_MAX;
+  const views = Array.from({ length: 2 * pagesInAll }, (_, i) => {
+    return { ...view, url: `/${i % pagesInAll}`, pn: `Title ${i}` };
+  });
+  const { pages } = reportOnViews(views, { top: 100 });
   expect([pages.isExact, pages.top.filter(({ key }) => key.name === '')]).toStrictEqual([true, []]);
 });
 

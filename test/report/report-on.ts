@@ -1,7 +1,7 @@
 import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
 import { Calendar, type Selection } from '../../src/report/calendar.ts';
 import { reportOf } from '../../src/report/model.ts';
-import { parseViewLine } from '../../src/report/report-line.ts';
+import { parseViewLine, type ViewLine } from '../../src/report/report-line.ts';
 import type { Report } from '../../src/report/schema.ts';
 import { Totals } from '../../src/report/totals.ts';
 import { storedLines } from '../support/stored-lines.ts';
@@ -26,11 +26,18 @@ interface Asked extends Partial<Selection> {
 export const bytes = (text: string): string => Buffer.from(text).toString('latin1');
 
 /** Returns the report on these lines, by default made at `NOW`. */
-export function reportOn(lines: readonly string[], asked: Asked = {}): Report {
+export const reportOn = (lines: readonly string[], asked?: Asked): Report =>
+  reportOnViews(
+    lines.map((line) => parseViewLine(bytes(line))),
+    asked,
+  );
+
+/** @param views `undefined`: a line that isn't a view. */
+export function reportOnViews(views: readonly (ViewLine | undefined)[], asked: Asked = {}): Report {
   const { listed = [SITE], keepsQuery = false, top = 10, now = NOW, ...selected } = asked;
   const all = { project: undefined, timeZone: 'UTC' };
   const totals = new Totals(new Calendar({ ...all, ...selected }, now), listed, keepsQuery);
-  for (const line of lines) totals.addView(parseViewLine(bytes(line)));
+  for (const view of views) totals.addView(view);
   return reportOf(totals, top);
 }
 
