@@ -217,7 +217,7 @@ describe('settings', () => {
     );
   });
 
-  it('hide an address that may contain a password in errors', () => {
+  it('leave an address that may contain a password out of errors', () => {
     const address = 'nats://user:s3cret@host:99999';
     const expected = 'must be the address of one or more NATS servers (nats:// or tls://)';
     const example = 'nats://host:4222,host2:4222';
@@ -294,7 +294,11 @@ describe('readArguments', () => {
     ['an em dash', ['\u2014port', '1'], `${DASH} "\u2014port". Did you mean --port?`],
     ['an en dash', ['report', '\u2013last=7'], `${DASH} "\u2013last". Did you mean --last?`],
     ['an en dash and a hyphen', ['\u2013-zzzz'], `${DASH} "\u2013-zzzz". ${LIST}`],
-    ['a switch that turns --status off', ['--no-status'], `${NONE}. Did you mean --status off?`],
+    [
+      '--no-status, instead of --status off',
+      ['--no-status'],
+      `${NONE}. Did you mean --status off?`,
+    ],
     ['an option of help', ['help', 'serve', '--zz'], 'help takes no options; leave out --zz'],
     [
       'an unknown option with an escape sequence',
@@ -323,7 +327,7 @@ describe('readArguments', () => {
       'archive has no option --store. Did you mean --from?',
     ],
     [
-      'an option without one of its words',
+      'an option without its value, which must be one of several words',
       ['--durability'],
       '--durability needs a value: disk or os',
     ],

@@ -2,15 +2,15 @@ import { expect, it } from 'vitest';
 import { createLog } from '../../src/base/log.ts';
 
 it.each([
-  ['with words in text', 'text', false, ['1 begun', '2 warning: odd', '2 error: "broken"']],
+  ['with words, as text', 'text', false, ['1 begun', '2 warning: odd', '2 error: "broken"']],
   [
-    'with words and priorities in text for the journal',
+    'with words and priorities, as text for the journal',
     'text',
     true,
     ['1 <6>begun', '2 <4>warning: odd', '2 <3>error: "broken"'],
   ],
   [
-    'with a field in JSON, even for the journal',
+    'with a field, as JSON, even for the journal',
     'json',
     true,
     [

@@ -154,19 +154,23 @@ describe('a refusal', () => {
 });
 
 it.each([
-  ['of type text/plain', 415, 'text/plain;charset=UTF-8'],
-  ['of JSON in latin1', 415, 'application/json; charset=latin1'],
-  ['of JSON whose last parameter names UTF-16', 415, 'application/json;a=b;charset=utf-16'],
-  ['of a type that begins like JSON', 415, 'application/jsonp'],
-  ['of an empty type', 415, ''],
-  ['without a type', 415, undefined],
-  ['of JSON in UTF-8', 201, 'application/json; charset=utf-8'],
+  [415, 'of type text/plain', 'text/plain;charset=UTF-8'],
+  [415, 'of JSON in latin1', 'application/json; charset=latin1'],
   [
-    'of JSON whose type names UTF-8 in capitals and quotes',
+    415,
+    'of JSON whose charset, after another parameter, is UTF-16',
+    'application/json;a=b;charset=utf-16',
+  ],
+  [415, "of a type that begins like JSON's", 'application/jsonp'],
+  [415, 'with an empty type', ''],
+  [415, 'without a type', undefined],
+  [201, 'of JSON in UTF-8', 'application/json; charset=utf-8'],
+  [
     201,
+    'of JSON whose type is written in capitals, with UTF-8 in quotes',
     'Application/JSON;Charset="UTF-8"',
   ],
-])('a collector answers a body %s with %i', async (_, status, type) => {
+])('a collector answers %i to a body %s', async (status, _, type) => {
   const { send } = newCollector();
   const headers = type === undefined ? {} : { 'content-type': type };
   expect((await send({ headers })).status).toBe(status);
@@ -261,13 +265,10 @@ it.each<[why: string, ViewStore['append']]>([
     "viewlog had an unexpected error, which is in the operator's log",
     () => Promise.reject(new Error('x')),
   ],
-])(
-  'an answer of 503 because "%s" never claims that the view wasn\'t stored',
-  async (why, append) => {
-    const { status, code, detail, headers } = await newCollector(append).problem({});
-    expect([status, code, headers['Retry-After']]).toEqual([503, 'storage-unavailable', '5']);
-    expect(detail).toBe(
-      `The view may not have been stored: ${why}. If you send it again, it may be stored twice.`,
-    );
-  },
-);
+])('a 503 with the reason "%s" never claims that the view wasn\'t stored', async (why, append) => {
+  const { status, code, detail, headers } = await newCollector(append).problem({});
+  expect([status, code, headers['Retry-After']]).toEqual([503, 'storage-unavailable', '5']);
+  expect(detail).toBe(
+    `The view may not have been stored: ${why}. If you send it again, it may be stored twice.`,
+  );
+});

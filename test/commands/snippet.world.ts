@@ -145,7 +145,7 @@ const WITH_CONSENT = (path: string, script: string): string =>
 
 const PEOPLE: Person[] = [
   {
-    did: 'read on while the collector hung with the first view, which the script gives up on after 10 s',
+    did: 'read on while the collector hung on the first view, which the script gives up on after 10 s',
     way: '/hang-once',
     steps: async (v) => {
       await v.open('/');

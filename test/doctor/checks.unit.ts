@@ -239,7 +239,7 @@ const ARCHIVE: Partial<Facts> = {
   status: { ...STATUS, reply: answer(200), isReady: true },
 };
 it.each<[what: string, Partial<Facts>]>([
-  ["the running collector's port as an option", { askedPort: 8080 }],
+  ["a --port that is the running collector's", { askedPort: 8080 }],
   ['an archive', ARCHIVE],
   [
     "root's projects file that the service reads through its group",
@@ -247,7 +247,7 @@ it.each<[what: string, Partial<Facts>]>([
   ],
   // The files show who runs viewlog.
   [
-    "root's directory in which viewlog's group may write",
+    "a directory of root's that viewlog's group may write to",
     inside({ directory: { uid: 0, gid: SERVICE.gid, mode: 0o40770 } }),
   ],
   ['a disk that lasts for years', inside({ bytesPerDay: 1 })],
@@ -256,8 +256,6 @@ it.each<[what: string, Partial<Facts>]>([
     'a file of a later day if the clock is synchronised',
     { nowMs: Date.UTC(2026, 10, 20), isSynchronised: true },
   ],
-  ['a doctor that root runs', { ownUid: 0 }],
-  ['a doctor that an unknown user runs', { ownUid: undefined }],
   ['the oldest Node', { runtime: { name: 'Node', version: '20.19.0', platform: 'linux' } }],
   ['an old Bun', { runtime: { name: 'Bun', version: '1.0.0', platform: 'linux' } }],
   [
@@ -271,6 +269,13 @@ it.each<[what: string, Partial<Facts>]>([
   ['a proxy that refuses GET', proxied({ get: answer(403) })],
   ['an overloaded collector', proxied({ get: problem('overloaded') })],
 ])('the doctor reports no problem with %s', (_, facts) => {
+  expect(problemLines(facts)).toStrictEqual([]);
+});
+
+it.each<[how: string, Partial<Facts>]>([
+  ['root runs it', { ownUid: 0 }],
+  ['its user is unknown', { ownUid: undefined }],
+])('the doctor reports no problem if %s', (_, facts) => {
   expect(problemLines(facts)).toStrictEqual([]);
 });
 
@@ -814,7 +819,7 @@ it('the doctor reports ok only for cluster settings that it has checked', () => 
   ]);
 });
 
-it('the doctor says how much space is missing until viewlog accepts views again', () => {
+it('the doctor says how much more space must be free before viewlog accepts views again', () => {
   const status = { ...STATUS, reply: answer(503), reasons: ['too little free disk space'] };
   expect(problemLines({ ...inside(free(67 * MiB)), status })).toContainEqual(
     expect.stringMatching(
@@ -937,7 +942,7 @@ it("the doctor doesn't advise correcting an empty projects file", () => {
   ]);
 });
 
-it("the doctor doesn't take its own user's denial for a fault of the projects file", () => {
+it("the doctor doesn't report a fault of the projects file if only its own user can't read the file", () => {
   const refusals = problemLines({ ...DENIED, ...shown(sceneOf({}, 2)) });
   expect(refusals.join()).toMatch(/warning refusals: Aurora/);
   expect(refusals.join()).not.toContain('The fixes below');

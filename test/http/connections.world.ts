@@ -53,7 +53,7 @@ function statesOf(bytesMax: number): Readonly<Record<string, State>> {
  * The rows that don't hold on a runtime, with the reasons, which `viewlog help runtimes` names too.
  */
 const EXCEPTIONS: readonly (readonly [runtime: RegExp, row: RegExp])[] = [
-  // Bun closes a connection on which a request comes before the last answer.
+  // Bun closes a connection if a request arrives before the previous one is answered.
   [/Bun/, /^a pipelined/],
   // Deno and Bun themselves decide how long to wait for a head, and when to close a connection that
   // hasn't sent a head.
@@ -64,7 +64,7 @@ const EXCEPTIONS: readonly (readonly [runtime: RegExp, row: RegExp])[] = [
   // without a notice.
   [/Bun/, /^a silent connection is closed at a stop/],
   // Deno keeps a connection as long as a read of its body is pending and can't cancel that read.
-  [/Deno/, /^an incomplete (declared )?body.*is closed after its 408/],
+  [/Deno/, /^an incomplete body.*is closed after its 408/],
   [/Deno/, /^a body refused before its first byte is closed/],
   // Deno reads no more requests and waits for the client without a limit.
   [/Deno/, /^unread answers are closed after their timeout/],

@@ -57,7 +57,7 @@ it.each<[string, string[], version?: string]>([
   ['an unknown Expect header', ['Host: a', 'Expect: the-unexpected']],
   ['a body in chunks', ['Host: a', 'Transfer-Encoding: chunked', '', '0']],
 ])(
-  'FewHeaders and Node read the same from a request with %s',
+  'FewHeaders and Node read the same headers from a request with %s',
   async (_, lines, version = 'HTTP/1.1') => {
     const request = [`POST /view ${version}`, ...lines, '', ''].join('\r\n');
     const few = await headersOf(request, FewHeaders);

@@ -114,12 +114,12 @@ it.each<[what: string, text: string | undefined, command: string | undefined]>([
     commands.start(of({ data: undefined })),
   ],
   [
-    'chmod by the account for its own file',
+    'chmod as the account for its own file',
     'sudo -u viewlog chmod u+rw /data/v',
     commands.grant(SERVICE, ['/data/v'], SERVICE, 'rw'),
   ],
   [
-    "chgrp and chmod by root for root's file",
+    "chgrp and chmod as root for root's file",
     'sudo chgrp 4712 /data/v && sudo chmod g+rw /data/v',
     commands.grant(NAMELESS, ['/data/v'], { uid: 0 }, 'rw'),
   ],

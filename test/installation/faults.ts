@@ -308,7 +308,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.starts();
     },
   },
-  'the data directory belongs to root, first without its files': {
+  'root owns the data directory, and later its files too': {
     unfixed: NONE_REFUSED,
     // A person's doctor sees less. Deno lacks the permission to reveal its account.
     only: { account: ['service'], store: ['disk'], start: ['Node', 'Bun', 'unit file'] },
@@ -674,7 +674,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const args = ['serve', ...place.files, ...(place.hasVariables ? [] : place.flags)];
       fs.chmodSync(place.dir, 0o700);
       const closed = await place.viewlog(args, ROOT, place.env);
-      // If there is a sudo, Deno has no permission to look at the directory: see `Place.program`.
+      // If sudo is installed, Deno has no permission to look at the directory: see `Place.program`.
       const isSeen = place.plan.start !== 'Deno' || !place.plan.hasSudo;
       const isInside = isSeen && place.program.some((word) => word.startsWith(place.dir));
       const reason = `${place.account.name} can't enter "${place.dir}", where "`;

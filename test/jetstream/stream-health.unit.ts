@@ -47,7 +47,7 @@ const ROWS: [what: string, reason: string | undefined, events: At[]][] = [
   ],
   ['five seconds without an acknowledgement is an outage', SILENT, [acknowledged(1), timeout(6)]],
   [
-    "a healthy-looking stream doesn't end an outage without acknowledgements",
+    "after missing acknowledgements, a healthy-looking stream doesn't end the outage",
     SILENT,
     [timeout(6), healthy(7), healthy(8)],
   ],
@@ -84,7 +84,7 @@ const ROWS: [what: string, reason: string | undefined, events: At[]][] = [
     [unanswered(6), healthy(7), probed(7)],
   ],
   [
-    "a healthy-looking stream doesn't end an outage; only a probe's answer does",
+    "after unanswered questions, a healthy-looking stream doesn't end the outage until it answers a probe",
     UNANSWERED,
     [unanswered(6), healthy(7)],
   ],
@@ -137,7 +137,7 @@ const ROWS: [what: string, reason: string | undefined, events: At[]][] = [
     REFUSING,
     [refused(1), refused(4), healthy(6)],
   ],
-  ['a refusal of one view refuses no other view', undefined, [refused(1, 'view')]],
+  ['after a refusal of one view, other views are still accepted', undefined, [refused(1, 'view')]],
   [
     "a refusal of one view doesn't show that a full stream has space",
     FULL,
@@ -154,7 +154,7 @@ it.each(ROWS)('%s', (_, reason, events) => {
   expect(needsProbe(state)).toBe(isProbed);
 });
 
-it("the reason for clients names nothing of a stream that isn't set up for views", () => {
+it("if a stream isn't set up for views, the reason given to clients doesn't name it", () => {
   const state = next(initialHealth(0), down(1, 'unfit')[1], 1000);
   expect(refusalReason(state)).toBe(GONE);
   expect(publicReason(state)).toBe("the stream isn't set up for views");

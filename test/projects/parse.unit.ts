@@ -70,11 +70,11 @@ a project instead of the list → {"projects":{"id":"1"}} → 1:13: ${LIST}; fou
 an id instead of a project → {"projects":["1"]} → 1:14: projects[0] must be an object, such as { "id": "1000001" }; found "1"
 a project without an id → {"projects":[{}]} → 1:14: projects[0].id is missing; it must be a string of 1 to 20 digits, such as "1000001"
 an id that two projects have → {"projects":[⏎{"id":"7"},⏎{"id":"07"},⏎{"id":"7"}]} → 4:7: projects[2].id must be unique; found "7", also the id of projects[0]
-a key twice in a project → {"projects":[{"id":"1",⏎"id":"2"}]} → 2:1: projects[0]: the key "id" occurs twice
-a key twice in the file → {"projects":[],"projects":[]} → 1:16: the key "projects" occurs twice
+a duplicate key in a project → {"projects":[{"id":"1",⏎"id":"2"}]} → 2:1: projects[0]: the key "id" occurs twice
+a duplicate key in the file → {"projects":[],"projects":[]} → 1:16: the key "projects" occurs twice
 an unknown key → {"projects":[{"id":"1","maxViewPerMinute":6}]} → 1:24: projects[0]: unknown key "maxViewPerMinute"; did you mean "maxViewsPerMinute"?
 a number as the address of the schema → {"$schema":1,"projects":[]} → 1:12: $schema must be a string; found 1
-a name beside the operator's address → {"operator":"Jo <jo@x.com>","projects":[]} → 1:13: operator must be an e-mail address, such as "views@example.com"; found "Jo <jo@x.com>"
+a name before the operator's address → {"operator":"Jo <jo@x.com>","projects":[]} → 1:13: operator must be an e-mail address, such as "views@example.com"; found "Jo <jo@x.com>"
 `;
 
 /** Fields of a project, each with values that aren't allowed. */

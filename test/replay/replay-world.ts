@@ -1,7 +1,7 @@
 // One run of a random operator who replays refused views, with the collector's or another projects
-// file. The operator compresses, copies and moves the files, interrupts the replay anywhere,
-// edits the projects file, and restarts the collector. Replay, collector and stores are real. A
-// seed decides what happens, but not in which order: the system decides what runs first.
+// file. The operator compresses, copies and moves the files, interrupts the replay anywhere, edits
+// the projects file, and restarts the collector. The replay, the collector and the stores are real.
+// A seed decides what happens, but not in which order: the system decides what runs first.
 import * as fs from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

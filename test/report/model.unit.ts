@@ -10,7 +10,7 @@ import { bytes, daily, reportOn, reportOnViews, rowsOf, viewAt } from './report-
 const DAY = '2026-03-10';
 const viewsOf = (...changes: object[]): string[] => changes.map((change) => viewAt(DAY, change));
 
-it('a report counts pages whose addresses begin with the same long text as one page', () => {
+it('a report counts pages as one if their addresses begin with the same long text', () => {
   const start = `/${'🎈'.repeat(4000)}`;
   const { pages } = reportOn(viewsOf({ url: `${start}a` }, { url: start }));
   expect([rowsOf(pages), pages.distinct]).toStrictEqual([[`/${'🎈'.repeat(99)}… 2`], 1]);

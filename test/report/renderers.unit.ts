@@ -45,7 +45,7 @@ it.each([
     [0, 4, 5, 6],
     '11 views, up 7 views from 4 in the previous 2 days, by the same time of day. Before that, no views on Wed 11 Mar.',
   ],
-])('the headline of %s', (_, from, to, counts, said) => {
+])('the headline sums up %s', (_, from, to, counts, said) => {
   const dayOf = (day: string) => (day === '' ? undefined : `2026-03-${day}`);
   const asked = { fromDay: dayOf(from), toDay: dayOf(to) };
   expect(headline(reportOn(daily('2026-03-11', counts), asked))).toBe(said);
@@ -61,7 +61,7 @@ it('a report of at least 14 full days compares the last 7 with the 7 before them
   expect(said('2026-03-01', counts.slice(1))).toBe('');
 });
 
-it('the figures of a report are its views, those per full day and today so far, and the busiest day and hour', () => {
+it('the figures of a report are its views, in total, per full day and today so far, and the busiest day and hour', () => {
   const views = daily('2026-03-11', [1, 3, 2, 4]);
   const said = (fromDay: string, toDay?: string): string[] =>
     figuresOf(reportOn(views, { fromDay, ...(toDay && { toDay }) })).map(
@@ -81,7 +81,7 @@ it('the figures of a report are its views, those per full day and today so far, 
   expect(said('2026-03-14')).toStrictEqual(['Views: 4, in 1 day', busiestHour]);
 });
 
-it('a report shows shares and changes in whole percent, but changes of fewer than 100 views in views', () => {
+it('a report shows shares and changes as whole percentages, but changes of counts below 100 as numbers of views', () => {
   const shares = [share(0, 0), share(0, 9), share(1, 1000), share(1, 100), share(2, 3)];
   expect(shares).toStrictEqual(['0%', '0%', '<1%', '1%', '67%']);
   const changes = [changeOf(1300, 100), changeOf(90, 100), changeOf(1001, 1000)];

@@ -10,7 +10,7 @@ import { WEATHERS } from './syscalls.ts';
 /** A view may wait 10 s for the current step of the store, and 10 s for the step that writes it. */
 const STUCK_MS = 9_999;
 const ANSWER_MS_MAX = 21_500;
-/** The time after the last fault or change at which everything must work again. */
+/** How long after the last fault or change everything must work again. */
 const CALM_MS = 5_000;
 const CLOSE_MS = 5_000;
 const LISTED = '1';
@@ -20,12 +20,12 @@ const UNLISTED = '2';
 export class Process extends SimulatedProcess {
   #store!: LocalViewStore;
   #refused!: RefusedFiles;
-  /** Views without an answer, with the time at which each was sent. */
+  /** The unanswered views, and when each was sent. */
   readonly #pending = new Map<number, number>();
   #keeps = 0;
   #lastKeepMs = 0;
   #isClosing = false;
-  /** The time since which the disk has been below --min-free. */
+  /** When the free space fell below --min-free. */
   #lowSinceMs = Infinity;
 
   protected async run(): Promise<boolean> {

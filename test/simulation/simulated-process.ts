@@ -69,7 +69,7 @@ export abstract class SimulatedProcess {
     this.world.ledger.processEnded();
   }
 
-  /** Returns whether neither disk nor operator has changed anything for a while. */
+  /** Returns whether neither the disk nor the operator has changed anything for a while. */
   protected isQuiet(forMs: number): boolean {
     const { time, ledger, disk } = this.world;
     if (this.hasEnded || disk.spaceBytes < 100_000) return false;

@@ -56,12 +56,12 @@ function errnoError(code: string, operation: string): Error {
  */
 export class Syscalls {
   weather: Weather = CALM;
-  /** When the last fault, or the last operation that hung, ended. */
+  /** When the last fault or hang ended. */
   troubleMs = 0;
   isDead = false;
-  /** The storage code has got the error of a write or a sync that failed permanently. */
+  /** True: the storage code has received the error of a write or a sync that failed permanently. */
   hasFailed = false;
-  /** A write or a sync has failed permanently, even if its error hasn't been returned yet. */
+  /** True: a write or a sync has failed permanently; its error may not have been returned yet. */
   isFailing = false;
   /** The file of the last write or sync that failed permanently. */
   failedName = '';

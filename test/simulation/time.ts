@@ -10,7 +10,7 @@ interface Timer {
   readonly run: () => void;
   /** The period of an interval. */
   readonly everyMs?: number | undefined;
-  /** A timer of the simulated process, which ends with it. */
+  /** True: the timer belongs to the simulated process and ends with it. */
   readonly ofProcess: boolean;
   /** True: the timer settles no promise. */
   readonly isSilent: boolean;

@@ -317,7 +317,7 @@ it("an archive's status page is text, and its /readyz gives reasons", async () =
   expect(await get('/', 'n1:4222')).toMatch(/^Warning: +It is old$/m);
 });
 
-it("a collector warns about a stream whose servers are behind and isn't ready if no view can be stored", () => {
+it("a collector warns if servers of its stream are behind, and isn't ready if no view can be stored", () => {
   const seen = { messages: 7, bytes: 700, leader: 'n1', replicas: 3, lagging: ['n2'] };
   const stream = { name: 'VIEWS', warnings: ['It drops views'], seen };
   const none = 'No project is active, so every view is refused';

@@ -107,7 +107,7 @@ describe('saved counts', () => {
     return { again, lines: log.lines };
   }
 
-  it('give the metrics a series for a removed id, even at zero after a restart, and for no other unlisted id', async () => {
+  it("keep a removed id's series in the metrics after a restart, but add none for an id that was never listed", async () => {
     const dir = tempDir();
     const scene = new Scene([{ id: '1' }, { id: '2' }]);
     scene.accept(3, '2');

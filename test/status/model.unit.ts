@@ -47,7 +47,7 @@ it('the status page shows a moved site as fixed if its second address is listed 
   expect(scene.text()).toContain(fixed);
 });
 
-it('the status page shows since when the collector has counted, if it has run for days', () => {
+it('the status page shows when counting began, if the collector has run for days', () => {
   const scene = new Scene([AURORA], NOON - 3 * DAY_MS);
   scene.counts.sinceMs -= DAY_MS;
   scene.accept();
@@ -920,7 +920,7 @@ it('an open project shows its views, its latest refused body once, and no day wi
   expect(details).toContain('None of the last 20 accepted views.');
 });
 
-it('the status page suggests a limit by the busiest full minute of accepted and refused views', () => {
+it('the status page suggests a limit based on the busiest full minute of accepted and refused views', () => {
   const scene = sceneOf();
   scene.list({ id: '1', maxViewsPerMinute: 5, origins: ['https://a.example'] }, { id: '2' });
   scene.accept(1, '1', MINUTE_MS);

@@ -285,7 +285,7 @@ export class Place {
     if (runtime === EXECUTABLE) return [EXECUTABLE.program];
     if (runtime === BUN) return [fs.realpathSync(BUN.program), bundle];
     const paths = [data, dirname(projects), `${dir}/token`].join();
-    // Without permission to look, Deno must assume that there is a sudo.
+    // Without permission to look, Deno must assume that sudo is installed.
     const read = plan.hasSudo ? `--allow-read=${paths}` : '--allow-read';
     const may = ['--no-prompt', '--allow-net', '--allow-env', '--allow-sys=statfs', read];
     return [fs.realpathSync(DENO.program), 'run', ...may, `--allow-write=${paths}`, bundle];

@@ -183,7 +183,7 @@ function service(runtime: Runtime): void {
     const pieces = [post('', CHUNKED), chunk(VIEW.slice(0, 10)), 20, chunk(VIEW.slice(10))];
     const [chunked] = await statusesOf([...pieces, '0\r\n\r\n']);
     expect(chunked).toStrictEqual([201]);
-    // Bun closes a connection on which a request comes before the last answer.
+    // Bun closes a connection if a request arrives before the previous one is answered.
     if (runtime !== BUN) {
       const ahead = [VIEW, '{', VIEW].map((body) => post(body)).join('');
       expect((await statusesOf([ahead]))[0]).toStrictEqual([201, 400, 201]);

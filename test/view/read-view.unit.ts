@@ -35,7 +35,10 @@ describe('a body', () => {
     ['with the escapes of JSON.stringify', { ...FULL_VIEW, pn: '"\\\b\f\n\r\t/', ref: '\\\\' }],
     ['with numbers of 15 digits', { ...FULL_VIEW, mb: -999_999_999_999_999 }],
     ['without previous pages', { ...FULL_VIEW, mp: { p: [] } }],
-    ['with the neighbours of line separators', { ...FULL_VIEW, pn: '\u2027\u202a' }],
+    [
+      'with the characters just before and after the line separators',
+      { ...FULL_VIEW, pn: '\u2027\u202a' },
+    ],
   ])('is stored unchanged %s', (_, view) => {
     expect(isVerbatim(Buffer.from(JSON.stringify(view)))).toBe(true);
   });

@@ -50,7 +50,7 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
   ],
   'rate-limited': [
     ['a full minute above the limit', sentTo(LIMITED, 62), raised(62, 124)],
-    ['views at the turn of two minutes', sentTo(LIMITED, 31), raised(31, 62)],
+    ['views on both sides of a minute boundary', sentTo(LIMITED, 31), raised(31, 62)],
     ["a busier minute that isn't full", sentTo(LIMITED, 30), raised(30)],
     ['no full minute of views', sentTo(LIMITED), raised()],
     ['a limit that was raised since', sentTo(LIMITED, 62, 59), 'fixed'],

@@ -233,17 +233,20 @@ test.each([
 test.each([
   ['moves', (path: string) => fs.renameSync(path, `${path}.moved`)],
   ['empties', (path: string) => fs.truncateSync(path)],
-])('a store reopens a file that another program %s and logs once', async (_, change) => {
-  const { store, lines, log, path } = await openFaulty();
-  await store.append(view(1));
-  change(path);
-  await until(() => log.lines.length > 0);
-  expect(await store.append(view(2))).toHaveProperty('id');
-  expect(lines()).toHaveLength(1);
-  const moved = `"${path}" was moved, removed or emptied by another program`;
-  expect(log.lines.filter((line) => line.includes(moved))).toHaveLength(1);
-  await store.close(20_000);
-});
+])(
+  'after another program %s its file, a store reopens the file and logs that once',
+  async (_, change) => {
+    const { store, lines, log, path } = await openFaulty();
+    await store.append(view(1));
+    change(path);
+    await until(() => log.lines.length > 0);
+    expect(await store.append(view(2))).toHaveProperty('id');
+    expect(lines()).toHaveLength(1);
+    const moved = `"${path}" was moved, removed or emptied by another program`;
+    expect(log.lines.filter((line) => line.includes(moved))).toHaveLength(1);
+    await store.close(20_000);
+  },
+);
 
 test('a store logs that the clock was set back across midnight and follows the clock', async () => {
   const { store, clock, lines, log } = await openStore();

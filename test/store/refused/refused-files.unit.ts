@@ -118,7 +118,7 @@ describe('a store of refused views', () => {
     return { disk, ...openRefused({ files: disk.files() }) };
   }
 
-  it('queues at most 1 MiB of views while the disk hangs and stops within its timeout', async () => {
+  it('while the disk hangs, queues at most 1 MiB of views, and still stops within its timeout', async () => {
     const { disk, store } = openFaulty();
     disk.fault = () => new Promise(() => {});
     const text = JSON.stringify({ x: 'x'.repeat(9_992) });
@@ -129,7 +129,7 @@ describe('a store of refused views', () => {
   });
 
   it.each(['open', 'fdatasync', 'fsync', 'write'] as const)(
-    'counts a view as dropped if %s fails and stores later views',
+    'counts a view as dropped if %s fails, but stores later views',
     async (failing) => {
       const { disk, store, views, log, settled, dir } = openFaulty();
       fs.writeFileSync(join(dir, FILE), '{}\n');
