@@ -20,8 +20,8 @@ import { build, transform } from 'esbuild';
 
 const dist = join(import.meta.dirname, 'dist');
 
-// The NATS client is CommonJS, and requires modules of the runtime when it is evaluated, at the first
-// connection to a cluster. The bundle is an ES module, which has no `require`.
+// The NATS client is CommonJS, and requires modules of the runtime when it is evaluated, at the
+// first connection to a cluster. The bundle is an ES module, which has no `require`.
 const REQUIRE = `import { createRequire } from 'node:module'; const require = (id) => createRequire('/')(id);`;
 
 const page = await statusPage(join(import.meta.dirname, 'src/status/page'));
@@ -40,8 +40,8 @@ const texts = {
 
 /**
  * Shortens names, which are a tenth of the bundle. The exports of viewlog's own modules keep
- * theirs, because a stack trace needs them. Also shortens how a CommonJS module exports what another one
- * has: 10 KiB in the NATS client.
+ * theirs, because a stack trace needs them. Also shortens how a CommonJS module exports what
+ * another one has: 10 KiB in the NATS client.
  */
 const shortNames = {
   name: 'short-names',
@@ -67,9 +67,9 @@ const shortNames = {
 };
 
 /**
- * A function that the bundle leaves out. With it, esbuild gives local variables the same short names in
- * each module, and other names to what belongs to the module. Otherwise the names of two modules
- * collide, and esbuild would append numbers to those of thousands of variables.
+ * A function that the bundle leaves out. With it, esbuild gives local variables the same short
+ * names in each module, and other names to what belongs to the module. Otherwise the names of two
+ * modules collide, and esbuild would append numbers to those of thousands of variables.
  */
 const LETTERS = 'etnriosaclupdhmfgywvbxkjqz'.split('');
 const LOCALS = LETTERS.slice(0, 12);
@@ -79,7 +79,9 @@ function nested(${LOCALS.join()}) {
   return '${LETTERS.map((letter, i) => letter.repeat(100 * (26 - i))).join('')}';
 }`;
 
-/** `Object.defineProperty(exports, "x", { enumerable: true, get: function () { return m.x; } });` */
+/**
+ * `Object.defineProperty(exports, "x", { enumerable: true, get: function () { return m.x; } });`
+ */
 const EXPORT = String.raw`Object\.defineProperty\(exports, "(\w+)", \{ enumerable: true, get: function \(\) \{ return (\w+)\.\1; \} \}\);\s*`;
 const EXPORTED =
   "const exported = (exports, from, names) => { for (const name of names.split(' ')) Object.defineProperty(exports, name, { enumerable: true, get: () => from()[name] }); };";
@@ -98,10 +100,10 @@ const withShortExports = (text) =>
 
 /**
  * Leaves out parts of packages that viewlog never calls. Hono's server for Node loads HTTP/2, which
- * takes 3% of a start. Hono has a second router for routes that the first one can't match, reads forms,
- * mounts other applications, answers WebSockets, and moves tags into a document's head. The NATS
- * client has WebSockets too, a benchmark, consumers that servers push to, direct reads of a stream,
- * and cryptography of its own for logins: 89 KiB.
+ * takes 3% of a start. Hono has a second router for routes that the first one can't match, reads
+ * forms, mounts other applications, answers WebSockets, and moves tags into a document's head. The
+ * NATS client has WebSockets too, a benchmark, consumers that servers push to, direct reads of a
+ * stream, and cryptography of its own for logins: 89 KiB.
  */
 const without = {
   name: 'without',
@@ -170,8 +172,8 @@ chmodSync(join(dist, 'viewlog.mjs'), 0o755);
 if (process.argv.includes('--compile')) compile(join(dist, 'viewlog'));
 
 /**
- * Returns the bundle with its texts, which esbuild would break into lines, and with the licences, which
- * only the finished bundle determines.
+ * Returns the bundle with its texts, which esbuild would break into lines, and with the licences,
+ * which only the finished bundle determines.
  */
 function withTexts(text) {
   const all = { '"TEXTS"': texts, '"LICENCES"': { text } };
@@ -263,8 +265,8 @@ function filesIn(folder, extension) {
 }
 
 /**
- * Compresses texts by name, for `src/base/built.ts`, into less than half their size: names and texts in turn,
- * with a NUL between them.
+ * Compresses texts by name, for `src/base/built.ts`, into less than half their size: names and
+ * texts in turn, with a NUL between them.
  */
 function compressed(byName) {
   const text = Object.entries(byName).flat().join('\0');

@@ -1,6 +1,6 @@
 // Makes the README's pictures: src/manual/status-page.png, the page of a collector that has counted
-// the views of made-up sites for 60 hours, and src/manual/report.png, the report of such a site. Run
-// it with `npm run picture`.
+// the views of made-up sites for 60 hours, and src/manual/report.png, the report of such a site.
+// Run it with `npm run picture`.
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Plants one fault of DIRECTORY/planted.txt at a time in a copy of viewlog and prints which test finds
-// it first:
+// Plants one fault of DIRECTORY/planted.txt at a time in a copy of viewlog and prints which test
+// finds it first:
 //
 //   node test/planted.mjs test/http|test/installation [a part of a fault's name]
 import { execFileSync, spawnSync } from 'node:child_process';

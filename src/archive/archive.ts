@@ -6,8 +6,8 @@
 // position and skips messages that have the id of one of those lines.
 //
 // The record is checked against the stream before any message is read: at the start, and whenever
-// the connection was lost or the servers have lost the reader. If record and stream don't
-// match, the servers have lost messages, or the stream is another one. The archive then reads the
+// the connection was lost or the servers have lost the reader. If the record and the stream don't
+// match, the servers have lost messages, or this is another stream. The archive then reads the
 // stream from its first message, with no size recorded for any file, and skips views that are in
 // the files.
 //

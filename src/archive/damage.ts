@@ -43,9 +43,7 @@ export async function damageOf(
 export const shortenedText = (name: string): string =>
   `View file "${name}" was cut short by another program; ${restoreHint(name)}`;
 
-/**
- * Returns a warning about missing files; `undefined` if each is compressed (`.gz`) or past retention.
- */
+/** Returns a warning about missing files; `undefined` if each is now a `.gz` or past retention. */
 export async function removedText(
   { files, dir, keepDays, now }: DamageOptions,
   names: readonly string[],

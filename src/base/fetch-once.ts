@@ -18,7 +18,7 @@ export interface RequestOptions {
 const ANSWER_BYTES_MAX = 16 * MiB;
 
 /**
- * Asks once, follows no redirect, waits `timeoutMs` at most, and reads at most 16 MiB. Never rejects.
+ * Asks once, follows no redirect, waits at most `timeoutMs`, reads at most 16 MiB. Never rejects.
  */
 export async function fetchOnce(
   url: string,

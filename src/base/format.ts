@@ -20,7 +20,7 @@ export function parseSize(text: string): number {
 
 /**
  * Returns a whole number with its thousands separated: `12,345`. Not by `toLocaleString`, because
- * the first call loads ICU's data, a tenth of the time that a command takes.
+ * the first call loads ICU's data, which takes a tenth of a command's time.
  */
 export const formatCount = (count: number): string =>
   String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');

@@ -7,7 +7,7 @@ import { type Refusal, refusal, tooLarge } from '../view/refusal.ts';
 /** Any charset except UTF-8, as a parameter of a media type. */
 const OTHER_CHARSET = /;\s*charset=(?!"?utf-?8"?\s*(?:;|$))/i;
 
-/** Returns `undefined` if the body is `application/json`, in UTF-8 and not compressed. */
+/** Returns a refusal, unless the body is uncompressed `application/json` in UTF-8. */
 export function mediaTypeFault(request: Exchange): Refusal | undefined {
   const type = request.header('content-type');
   if (request.header('content-encoding') !== undefined) return unsupported('is compressed');

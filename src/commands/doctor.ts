@@ -38,7 +38,7 @@ export const doctor = defineCommand({
   },
 });
 
-/** Returns a finding as a line. Its fix and the commands of the fix follow on lines of their own. */
+/** Returns a finding as a line. Its fix and the fix's commands follow on lines of their own. */
 function linesOf({ check, state, what, fix }: Finding): string {
   const finding = `${state.padEnd(INDENT.length - 2)}  ${check}: ${what}`;
   return fix === undefined ? finding : `${finding}\n${fix}`.replaceAll('\n', `\n${INDENT}`);

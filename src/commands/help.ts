@@ -67,7 +67,8 @@ function textOn(words: readonly string[], commands: readonly Command[]): string 
   const [, next = '0'] = words;
   if (command !== undefined && /[\d/.=]|^-/.test(next)) return commandPage(command);
   const near = nearWord(name.replace(/^-+/, ''), commands, manual);
-  // `serv` is a typo of `serve`, though they have the same stem; `duplicated` isn't one.
+  // `serv` is a typo of `serve`, though both have the same stem. `duplicated` isn't a typo of
+  // `duplicate`: it begins with that word.
   const isTypo = words.length === 1 && near && !name.startsWith(near) && !manual.hasExactly(name);
   const { text, listed } = isTypo ? { listed: [] } : manual.find(name);
   if (text !== undefined) {
@@ -90,8 +91,8 @@ const listOf = (listed: Listed): string =>
   listed.map((words) => `  ${helpCommand(...words)}`).join('\n');
 
 /**
- * Returns the command, option, topic or phrase that the words were probably meant to be. A short word
- * allows no typos and a long one two, so `arm` isn't taken for `ram`.
+ * Returns the command, option, topic or phrase that the words were probably meant to be. A short
+ * word allows no typos and a long one two, so `arm` isn't taken for `ram`.
  */
 function nearWord(
   name: string,

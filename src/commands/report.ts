@@ -79,7 +79,7 @@ function calendarOf(settings: Settings<(typeof REPORT_OPTIONS)[number]>): Calend
 
 /** @throws {Fatal} exit 64 if TZ isn't the name of a time zone. */
 function systemTimeZone(): string {
-  // The runtimes read other forms of TZ, such as CET-1CEST and GMT+3, as UTC or with the wrong sign.
+  // Runtimes read other forms of TZ, such as CET-1CEST and GMT+3, as UTC or with the wrong sign.
   const tz = readEnv('TZ');
   if (tz === '') return 'UTC';
   const ofClock = new Intl.DateTimeFormat().resolvedOptions().timeZone as string | undefined;

@@ -20,8 +20,8 @@ const NONE: ReadonlySet<number> = new Set();
 /**
  * Yields the lines of a file, of a decompressed `.gz` file, or of stdin (`-`).
  * @param encoding `latin1` gives one character per byte and is twice as fast as UTF-8.
- * @throws {Fatal} exit 74 if the file can't be read, 65 if it can't be decompressed or has a line that
- *   is far too long.
+ * @throws {Fatal} exit 74 if the file can't be read, 65 if it can't be decompressed or has a line
+ *   that is far too long.
  */
 export async function* readBlocks(
   path: string,
@@ -55,8 +55,8 @@ function blockOf(bytes: Buffer, encoding: BufferEncoding) {
   return {
     /** All lines, each with its newline. */
     text,
-    // Not a getter: V8 frees objects with getters late, so that reading took twice the time.
-    /** Without their newlines. Leaves out a last line without one: its writer may not have finished. */
+    // Not a getter: V8 frees objects with getters late, so reading took twice as long.
+    /** Without newlines. Leaves out an unended last line: its writer may not have finished. */
     lines: () => text.split('\n').slice(0, -1),
     /** Indices in `lines` of lines that aren't UTF-8. */
     damaged: isUtf8(bytes) ? NONE : damagedIn(bytes),

@@ -145,7 +145,7 @@ export class Lock {
 
   /**
    * Takes the lock and checks it from then on.
-   * @throws {Fatal} as `acquireLock`.
+   * @throws {Fatal} in the same cases as `acquireLock`.
    */
   async acquire(): Promise<void> {
     this.#directory = await stat(this.#dir);

@@ -49,7 +49,7 @@ export function checkAccess(facts: Facts): readonly Verdict[] {
   const { words, command } = commands.runAs(owner, of, commands.doctor({ ...of, owners: {} }));
   const run = command === undefined ? `${words}.` : `Run the doctor ${words}:`;
   const isRoots = of.owners.data?.uid === 0 && disk?.fault !== undefined;
-  // An operator who runs the doctor as a service's account expects that viewlog runs as that account.
+  // An operator who runs the doctor as a service's account expects viewlog to run as that account.
   if (!isRoots || !isService({ uid: ownUid ?? 0 })) return [warning(what, run, command)];
   const closed = `"${of.data}" belongs to root, and ${who} can't open it`;
   return [error(`${closed}, so viewlog can't start as ${who}.`, run, command)];

@@ -52,7 +52,10 @@ export interface Facts {
   readonly isOutsider: boolean;
   /** The examined installation: a running one's settings, else the last one's, else the options. */
   readonly of: Installation;
-  /** The account in its systemd unit; missing if a running process or the last start shows the account. */
+  /**
+   * The account in its systemd unit; missing if a running process or the last start shows the
+   * account.
+   */
   readonly unitUser?: Owner | undefined;
   /** The source of its settings. */
   readonly source: 'running' | 'last start' | 'options';
@@ -201,8 +204,8 @@ async function runnerOf({ account, pid }: Announced, { owners }: Installation) {
 
 /**
  * Returns why this user can't listen at the address, by listening there for a moment.
- * @param isExact true: tries the port itself if it is below 1024, which requires a privilege. Other ports
- *   are never tried, because a collector that is starting could need them at that moment.
+ * @param isExact true: tries the port itself if it is below 1024, which requires a privilege. Other
+ *   ports are never tried, because a collector that is starting could need them at that moment.
  */
 async function listenFault({ host, port }: Address, isExact: boolean): Promise<string | undefined> {
   const server = createServer();
@@ -313,8 +316,8 @@ async function statusOf(
 }
 
 /**
- * Returns the token of the process that holds the data directory, from the file that it names.
- * Only the process's own user reads that file: root would read any file, and send it to the process.
+ * Returns the token of the process that holds the data directory, from the file that it names. Only
+ * the process's own user reads that file: root would read any file, and send it to the process.
  */
 async function ownToken(held: Announced | undefined, data = '', options: ServeSettings) {
   const { text: file } = held?.chosen['status-token-file'] ?? {};

@@ -49,7 +49,7 @@ export function ofMessage(
   );
 }
 
-/** Makes a finding from a notice of the status page. Each of its commands is on a line of its own. */
+/** Makes a finding from a notice of the status page. Each command is on a line of its own. */
 export function ofNotice(state: State, notice: Notice): Verdict {
   const [what = '', ...steps] = noticeText(notice).split('\n');
   return { state, what, fix: steps.map((line) => line.replace('  ', '')).join('\n') || undefined };

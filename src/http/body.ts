@@ -9,8 +9,8 @@ export const piecesMaxOf = (bytesMax: number): number => 64 + Math.floor(bytesMa
 export const EMPTY = new Uint8Array();
 
 /**
- * A body that arrives in pieces. The pieces are copied into one buffer: a piece may be part of a much
- * larger buffer of the runtime's, which would otherwise stay in memory.
+ * A body that arrives in pieces. The pieces are copied into one buffer: a piece may be part of a
+ * much larger buffer of the runtime's, which would otherwise stay in memory.
  */
 export class Body {
   readonly #bytesMax: number;

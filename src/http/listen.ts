@@ -40,7 +40,7 @@ const FIRST_FD = 3;
 
 /**
  * Returns the descriptor of the listening socket that a service manager passed to this process
- * (`LISTEN_FDS`, `LISTEN_PID`), or `undefined` if there is none or `LISTEN_PID` names another process.
+ * (`LISTEN_FDS`, `LISTEN_PID`); `undefined` if there is none or it is for another process.
  * @param canUse whether this runtime can listen on a descriptor.
  * @throws {Fatal} exit 78 if it isn't exactly one socket or if the runtime can't use it.
  */

@@ -21,8 +21,8 @@ const RESUME_AT = 8;
 /**
  * A connection's state. `silent`: its client hasn't sent a byte. `waiting`: no request is in
  * flight; part of the next head may have arrived. `arriving`: the body of its last request isn't
- * complete.
- * `answering`: the handler works on its requests. `unread`: its client doesn't read the answers.
+ * complete. `answering`: the handler works on its requests. `unread`: its client doesn't read the
+ * answers.
  */
 export type State = 'silent' | 'waiting' | 'arriving' | 'answering' | 'unread';
 

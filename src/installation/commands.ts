@@ -1,7 +1,7 @@
-// Builds every command that viewlog prints. A person pastes it into a shell, in any directory, as root
-// or as a user who may use `sudo`. So each command names viewlog by its path, has every option that
-// it needs, and runs as the account that owns the file that it writes. Every text that a person chose
-// or another process answered is quoted.
+// Builds every command that viewlog prints. A person pastes it into a shell, in any directory, as
+// root or as a user who may use `sudo`. So each command names viewlog by its path, has every option
+// that it needs, and runs as the account that owns the file that it writes. Every text that a
+// person chose or another process answered is quoted.
 import * as fs from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
@@ -65,7 +65,8 @@ export const keeping = (variable: string, command: string): string =>
   command.replace(/^sudo /, `sudo --preserve-env=${variable} `);
 
 /**
- * Returns how to run a command of viewlog that only this user may run: `as viewlog`, and the command.
+ * Returns how to run a command of viewlog that only this user may run: `as viewlog`, and the
+ * command.
  * @param variable a variable that the command needs, set in the shell.
  */
 export function runAs(owner: Owner, of: Program, command: string, variable?: string): AccessFix {
@@ -291,7 +292,10 @@ export function grant(
     .join(' && ');
 }
 
-/** Returns how to let the account read a file; `undefined` if it can, or nobody can tell. */
+/**
+ * Returns how to let the account read a file; `undefined` if it can, or if this user can't examine
+ * the file.
+ */
 export async function grantToRead(account: Owner, path: string): Promise<string | undefined> {
   const stats = await stat(path).catch(() => undefined);
   if (stats === undefined || isPermitted(account, stats, READ)) return undefined;
@@ -299,12 +303,13 @@ export async function grantToRead(account: Owner, path: string): Promise<string 
 }
 
 /**
- * Returns the lock's owner, in place of this process's user, whom Deno may not be allowed to reveal;
- * `undefined` if root owns the lock, or if there is none.
+ * Returns the lock's owner, in place of this process's user, whom Deno may not be allowed to
+ * reveal; `undefined` if root owns the lock, or if there is none.
  */
 function lockOwner(dir: string): Owner | undefined {
   const stats = orElse(() => fs.statSync(`${dir}/viewlog.lock`), undefined);
-  // Root may read every file, so root has taken this one.
+  // Root can use every file, so viewlog isn't running as root: if root owns the lock, the owner was
+  // changed and doesn't show viewlog's account.
   return stats?.uid ? ownerIn(stats) : undefined;
 }
 

@@ -14,8 +14,8 @@ const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /**
- * Logs in with a credentials file. The file is read for each connection, because credentials
- * expire and are replaced; if it is missing or invalid by then, the last valid credentials are used.
+ * Logs in with a credentials file. The file is read for each connection, because credentials expire
+ * and are replaced; if it is missing or invalid by then, the last valid credentials are used.
  * @throws {Fatal} exit 78 if the file can't be used now.
  */
 export function credentials(path: string): Authenticator {

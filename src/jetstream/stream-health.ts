@@ -43,7 +43,8 @@ export type HealthEvent =
   | { readonly type: 'probed'; readonly askedMs: number };
 
 /**
- * After this long without an acknowledgement or without an answer, views are refused immediately.
+ * After this long without an acknowledgement or without an answer, views are refused without being
+ * published.
  */
 const SILENCE_MAX_MS = 5_000;
 /** The next view is tried after this time. */

@@ -134,8 +134,8 @@ function pointsOf(words: readonly string[], { fields }: Section): number {
 }
 
 /**
- * Returns, for each word, how many words are in the section's name that contains it; the longest name
- * counts. 0 if no name contains it.
+ * Returns, for each word, how many words are in the section's name that contains it; the longest
+ * name counts. 0 if no name contains it.
  */
 function namedLengths(words: readonly string[], { names }: Section): number[] {
   const lengths = words.map(() => 0);
@@ -190,7 +190,10 @@ export class Manual {
     };
   }
 
-  /** Returns the sections that name an option, sorted by how often they name it relative to their length. */
+  /**
+   * Returns the sections that name an option, sorted by how often they name it relative to their
+   * length.
+   */
   sectionsWith(option: string): string[][] {
     const mentions = new RegExp(`${option}(?![\\w-])`, 'g');
     const partOf = ({ text }: Section): number =>
@@ -249,7 +252,9 @@ export class Manual {
     return found === 0 ? UNKNOWN_WEIGHT : Math.min(weight, WEIGHT_MAX);
   }
 
-  /** Returns whether the manual or its synonyms contain exactly these words, or with a final `s`. */
+  /**
+   * Returns whether the manual or its synonyms contain exactly these words, or with a final `s`.
+   */
   hasExactly(asked: string): boolean {
     const exactly = new RegExp(`(?<!\\w)${asked.replace(/[^\w ]/g, '\\$&')}s?(?!\\w)`, 'i');
     return Object.values(this.#texts).some((text) => exactly.test(text));

@@ -18,7 +18,7 @@ export const ORIGIN_EXPECTED =
   `${ORIGIN_SHAPE}, such as ` +
   '"https://www.example.com" or "https://*.example.org" (to accept every origin, leave "origins" out)';
 
-/** Returns the origin that an address with a path, or without a scheme, was probably meant to be. */
+/** Returns the origin that an address with a path or without a scheme was probably meant to be. */
 export function originMeant(text: string): string | undefined {
   const url = /^https?:/i.test(text) ? text : `https://${text}`;
   const origin = parseUrl(url)?.origin ?? '';

@@ -18,7 +18,7 @@ export interface ProjectsFault {
   readonly first: string;
   /** The line of the fault, split at its place; `undefined` if the fault has no place. */
   readonly line: readonly [before: string, after: string] | undefined;
-  /** The time since which the file is invalid, in milliseconds since the epoch. */
+  /** When the file became invalid, in milliseconds since the epoch. */
   readonly sinceMs: number;
   /** True: the file no longer exists. */
   readonly isMissing: boolean;

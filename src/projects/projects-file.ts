@@ -48,7 +48,9 @@ export type Reading = Parsed & {
   readonly create?: string;
   /** The end of the fault if no viewlog used the missing file: what to do, with that command. */
   readonly advice?: string;
-  /** The command that begins a new list; set if the file is empty, or missing and a viewlog used it. */
+  /**
+   * The command that begins a new list; set if the file is empty, or missing and a viewlog used it.
+   */
   readonly begin?: string;
 };
 
@@ -83,7 +85,9 @@ export async function readProjectsFile(path: string, last?: Reading): Promise<Re
   return { content, faults: [cannotRead(path, "it doesn't exist")], create, advice };
 }
 
-/** The causes that an operator should rule out before a command creates the directory or its file. */
+/**
+ * The causes that an operator should rule out before a command creates the directory or the file.
+ */
 export const BRING_BACK =
   "If the directory was moved or its disk isn't mounted, bring it back. Otherwise,";
 

@@ -26,9 +26,9 @@ export async function findCollector(url: string): Promise<void> {
 }
 
 /**
- * Sends a view with the Origin of its first request, again and again while the collector is busy. The
- * request is marked as a replay: if it is refused, the collector doesn't store the view again, under
- * another id. Never rejects.
+ * Sends a view with the Origin of its first request, again and again while the collector is busy.
+ * The request is marked as a replay: if it is refused, the collector doesn't store the view again,
+ * under another id. Never rejects.
  * @param stop ends the attempts.
  * @returns `?` if the view may be stored, and the answer in words: `403 origin-not-allowed`.
  */

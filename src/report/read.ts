@@ -10,7 +10,8 @@ import type { Totals } from './totals.ts';
 
 /**
  * Returns the view files that can hold lines of these local days. If a compressed file and an
- * uncompressed one begin with the same view, one is a copy of the other or of its start: the longer one counts.
+ * uncompressed one begin with the same view, one is a copy of the other or of its start: the longer
+ * one counts.
  */
 export async function filesWith(
   dir: string,
@@ -82,7 +83,7 @@ const mayHoldLinesOf = ({ fromDay, toDay }: OpenSpan, day: string): boolean =>
   (fromDay === undefined || shifted(day, 1) >= fromDay) &&
   (toDay === undefined || shifted(day, -1) <= toDay);
 
-/** Adds up view files. A damaged compressed file counts as far as it can be decompressed, with a warning. */
+/** Adds up view files. Counts what it can decompress of a damaged compressed file, with a warning. */
 export async function tallyFiles(
   files: readonly string[],
   totals: Totals,

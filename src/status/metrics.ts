@@ -47,8 +47,8 @@ const by = (label: string, values: Readonly<Record<string, number>>): Labelled[]
 
 /**
  * Returns a collector's metrics. The number of series is bounded: only ids that are listed, or were
- * when their views were accepted, become labels.
- * Received is the sum of accepted and refused, whenever it is read.
+ * when their views were accepted, become labels. `viewlog_views_received_total` is always the sum
+ * of the accepted and the refused views.
  */
 export function collectorMetrics(state: CollectorState, files: FilesSeen): Metric[] {
   const { counts, projects, queue, refused, store } = state;

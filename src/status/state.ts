@@ -159,7 +159,7 @@ export function judge(
     isDown,
     accepted: activity.acceptedIn.lastHour(nowMs),
     refused: open.reduce((sum, { lastHour }) => sum + lastHour, 0),
-    // Requests that name no project are never missed.
+    // Nobody expects requests that name no project, so they are never silent.
     hasRecentViews: kind === 'requests' || nowMs - (activity.lastAcceptedMs ?? 0) < SILENT_MS,
     hasListened: nowMs - outageMs >= SILENT_MS,
     acceptedYesterday: activity.acceptedIn.between(nowMs - DAY_MS - SILENT_MS, nowMs - DAY_MS),
@@ -248,22 +248,24 @@ function judgeReason(
 const PAUSE_MS = MINUTE_MS / 2;
 
 /**
- * Returns how many views were sent in the busiest full minute of the last hour, without those that
- * other reasons refused; `undefined` before the first full minute.
+ * Returns how many views were sent in the busiest clock minute that has ended within the last hour,
+ * without those that other reasons refused; `undefined` if none of those minutes had views, or only
+ * one that wasn't full.
  */
 function busiestMinute({ acceptedIn }: Activity, { refusedIn }: Reason, nowMs: number) {
   const refused = refusedIn.byMinute(nowMs);
   const sent = acceptedIn.byMinute(nowMs).map((count, i) => count + refused[i]!);
   const running = sent.pop()!;
-  // If views arrive now but none came in the last but one complete minute, sending began during the
-  // last one, so that minute isn't full. On its own, it doesn't show how many views a full one has.
+  // If views arrive now but none came in the minute before the last one that ended, sending began
+  // partway through the last one, which doesn't show how many views a full minute has.
   const isPartial = running > 0 && sent.at(-2) === 0;
   const isKnown = (isPartial ? sent.slice(0, -1) : sent).some((count) => count > 0);
   return isKnown ? Math.max(...sent) : undefined;
 }
 
 /**
- * Returns when the first of the last `views` was accepted, to the minute; 0 before the last hour.
+ * Returns when the first of the last `views` was accepted, to the minute; 0 if that was more than
+ * an hour ago.
  */
 function firstOf(views: number, { acceptedIn }: Activity, nowMs: number): number {
   let left = views;

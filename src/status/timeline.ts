@@ -99,8 +99,8 @@ export class Timeline {
   }
 
   /**
-   * Returns how many views of the last day can be in both: for each quarter of an hour, the smaller
-   * of this count and the sum of the others.
+   * Returns how many views of the last day this timeline and the others can share: for each quarter
+   * of an hour, the smaller of this count and the others' sum.
    */
   sharedWith(others: readonly Timeline[], nowMs: number): number {
     if (others.length === 0) return 0;

@@ -1,7 +1,7 @@
 // The start of a line: the clock's time and an id. Ids are UUIDv7 (RFC 9562, section 5.7, with the
 // counter of section 6.2, method 1): the time in milliseconds, a 12-bit counter, 62 random bits.
-// Ids ascend within a process, even when the clock is set back: the id's time then stays at the last
-// id's until the clock has caught up.
+// Ids ascend within a process, even when the clock is set back: the id's time then stays at the
+// last id's until the clock has caught up.
 import { randomUUID } from 'node:crypto';
 import { dayOf, isDay } from '../base/time.ts';
 

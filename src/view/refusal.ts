@@ -37,7 +37,7 @@ export type RefusalCode = keyof typeof ROWS;
 /** The status and title that all refusals of a code share. */
 export const REFUSALS: Readonly<Record<RefusalCode, RefusalRow>> = ROWS;
 
-/** One fault of a view. `field` is a dotted path (`mv.vt`, `mp.p[3]`), empty for the view itself. */
+/** A fault of a view. `field` is a dotted path (`mv.vt`, `mp.p[3]`), empty for the view itself. */
 export interface Issue {
   readonly field: string;
   readonly message: string;

@@ -39,8 +39,9 @@ export type Remedy =
   | { readonly kind: 'none' };
 
 /**
- * Why no command can edit the projects file or send views again: the file is invalid, nothing can be
- * stored, or viewlog's account isn't allowed to write to its data directory or to read the views.
+ * Why no command can edit the projects file or send views again: the file is invalid, nothing can
+ * be stored, or viewlog's account isn't allowed to write to its data directory or to read the
+ * views.
  */
 export type Obstacle = 'projects-file' | 'storage' | 'directory' | 'refused-file';
 

@@ -167,7 +167,7 @@ it.each([
   [201, 'of JSON in UTF-8', 'application/json; charset=utf-8'],
   [
     201,
-    'of JSON whose type is written in capitals, with UTF-8 in quotes',
+    'of JSON whose type has capitals, and quotes around UTF-8',
     'Application/JSON;Charset="UTF-8"',
   ],
 ])('a collector answers %i to a body %s', async (status, _, type) => {

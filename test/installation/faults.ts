@@ -297,7 +297,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'the data directory is missing': {
     unfixed: NOT_RUNNING,
-    // A projects file elsewhere shows the account; without one, the command would create an account.
+    // A projects file elsewhere shows the account; without it, the command would create one.
     only: { ...OWNED, projects: ['elsewhere'] },
     async happen(place) {
       fs.rmSync(place.data, { recursive: true });

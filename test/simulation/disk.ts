@@ -143,7 +143,7 @@ export class Disk {
     return this.#durableNames.get(name) === inode;
   }
 
-  /** The file system writes names in order, so after a power cut, any prefix of the changes may have happened. */
+  /** The file system writes names in order, so a power cut may keep any prefix of the changes. */
   cutPower(random: Random, nowMs: number): void {
     const happened = random.below(this.#unsynced.length + 1);
     for (const change of this.#unsynced.slice(0, happened)) change(this.#durableNames);

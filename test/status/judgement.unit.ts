@@ -262,7 +262,7 @@ function objections(world: World, model: StatusModel): string[] {
   return said;
 }
 
-/** Returns an objection for each fault of the last hour that the page doesn't name with its page. */
+/** Objects to each fault of the last hour that the status page doesn't name with its page. */
 function unnamedPages(model: StatusModel, views: readonly Sent[]): string[] {
   const steps = noticesOf(model).flatMap((notice) => notice.steps.map(({ text }) => text));
   const text = steps.join(' ');

@@ -103,9 +103,9 @@ async function remountReadOnly(runtime: Runtime): Promise<void> {
 }
 
 /**
- * Makes a sync fail, because the disk below is full: viewlog exits. On Linux 6.18, ext4
- * may report a sync as successful although it has lost the transaction. So the test expects only views
- * that were acknowledged while the disk below had space.
+ * Makes a sync fail, because the disk below is full: viewlog exits. On Linux 6.18, ext4 may report
+ * a sync as successful although it has lost the transaction. So the test expects only views that
+ * were acknowledged while the disk below had space.
  */
 async function failSync(runtime: Runtime): Promise<void> {
   const backing = smallDisk(12 * DISK_BYTES);

@@ -21,8 +21,8 @@ interface RawOptions {
 }
 
 /**
- * Sends raw HTTP. Ends when the server closes the connection, or once an answer has come and nothing
- * follows for `quietMs`.
+ * Sends raw HTTP. Ends when the server closes the connection, or once an answer has come and
+ * nothing follows for `quietMs`.
  */
 export async function speak(
   port: number,

@@ -1,7 +1,7 @@
 import { ACCEPTED, FULL_VIEW, MINIMAL_VIEW } from './views.ts';
 import { startViewlog } from './viewlog.ts';
 
-/** Sends views of every kind to a collector; returns its directory and lines once it has stopped. */
+/** Sends a collector views of every kind; returns its directory and lines once it has stopped. */
 export async function storedViews() {
   const viewlog = await startViewlog();
   for (const change of ACCEPTED) await viewlog.post({ ...FULL_VIEW, ...change });

@@ -71,7 +71,7 @@ export async function goOn(collectors: readonly Loaded[]): Promise<void> {
   await Promise.all(collectors.map((collector) => collector.goesOn()));
 }
 
-/** An archive of the stream that is started again when it is killed, each time on another runtime. */
+/** An archive of the stream. Whenever it is killed, it is started again on another runtime. */
 class Archived {
   readonly #nats: NatsCluster;
   readonly #runtimes: readonly Runtime[];

@@ -217,9 +217,9 @@ interface NavigationEvent extends Event {
   // takes over the attributes of the script's new element.
   browser[key] = page.currentScript?.dataset || {};
   if (!isHere) {
-    // A page can turn the script off, for example for visitors who ask not to be tracked. The site's
-    // owner can turn it off in a browser, so that it counts only visitors. The page's other scripts
-    // find the switch in `browser`, because this one replaces the page's own.
+    // A page can turn the script off, for example for visitors who ask not to be tracked. The
+    // site's owner can turn it off in a browser, so that it counts only visitors. The page's other
+    // scripts find the switch in `browser`, because this one replaces the page's own.
     why = isOff((browser[name] ||= globals[name] as never))
       ? 'opt-out'
       : (globals as unknown) != top

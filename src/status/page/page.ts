@@ -5,7 +5,7 @@ import { Idiomorph } from 'idiomorph';
 const INTERVAL_MS = 2_000;
 const TIMEOUT_MS = 10_000;
 
-/** Uses XMLHttpRequest, which returns a parsed document: the policy forbids parsing strings as HTML. */
+/** Uses XMLHttpRequest, which returns a parsed document: the policy forbids parsing HTML text. */
 function refresh(): void {
   if (document.hidden) return;
   const { href } = location;
