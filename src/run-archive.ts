@@ -93,7 +93,7 @@ export async function runArchive(
   }
 }
 
-/** @throws {Fatal} the failure; after a stop, exit 74 once the time for a stop is over. */
+/** @throws {Fatal} the failure; after a stop, exit 74 if the stop takes too long. */
 async function failAfterDrain(fatal: Fatal | undefined): Promise<never> {
   if (fatal !== undefined) throw fatal;
   await sleep(LIMITS.drainTimeoutMs);

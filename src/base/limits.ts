@@ -13,7 +13,7 @@ export const LIMITS = {
   idleTimeoutMs: 130_000,
   /** For a client that doesn't read its answers. */
   unreadTimeoutMs: 30_000,
-  /** The interval at which timeouts are checked where a timer for each would cost too much. */
+  /** How often timeouts are checked where a timer for each would cost too much. */
   sweepMs: 250,
   connectionsMax: 10_000,
   /** A declared body of up to this size is reserved at once; a larger one as it arrives. */

@@ -144,7 +144,7 @@ export class Lock {
   }
 
   /**
-   * Takes the lock and checks it from then on.
+   * Acquires the lock, then keeps checking it.
    * @throws {Fatal} in the same cases as `acquireLock`.
    */
   async acquire(): Promise<void> {

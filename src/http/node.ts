@@ -137,7 +137,7 @@ class Connections {
     socket.on('close', () => this.#unused.delete(socket) || this.#used.delete(socket));
   }
 
-  /** Returns the connection of a request, which is in use from now on. */
+  /** Returns the connection of a request, and marks the connection as used. */
   ofRequest(socket: Socket): NodeConnection {
     const used = this.#used.get(socket);
     if (used !== undefined) return used;

@@ -44,7 +44,7 @@ function wrap(line: string, columns: number): string {
   return (mark + lines.join(`\n${' '.repeat(mark.length)}`)).replaceAll(NO_BREAK, ' ');
 }
 
-/** A space at which no line is wrapped. */
+/** A space where no line is wrapped. */
 export const NO_BREAK = '\u00a0';
 
 /** A narrower column would be hard to read. */

@@ -66,7 +66,7 @@ export class Calendar {
     const shownAt = (ms: number): number => clockMs(this.#format, new Date(ms));
     const nowMs = this.now.getTime();
     const shownMs = shownAt(nowMs) - daysAgo * DAY_MS;
-    // Clocks change only between two quarter-hours and are put back by 3 hours at most.
+    // Clocks change only at the end of a quarter-hour, and are put back by at most 3 hours.
     const earliestMs = nowMs - daysAgo * DAY_MS - 4 * HOUR_MS;
     let startMs = Math.floor(earliestMs / QUARTER_MS) * QUARTER_MS;
     while (shownAt(startMs + QUARTER_MS - 1) < shownMs) startMs += QUARTER_MS;

@@ -31,7 +31,7 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   readonly filter: string;
   readonly isStopping: boolean;
   readonly warnings: readonly string[];
-  /** Why the projects file can't be used, and since when. */
+  /** Why the projects file can't be used, and when it became invalid. */
   readonly projectsFault: ProjectsFault | undefined;
   readonly store: WatchedState;
   readonly space: Space | undefined;

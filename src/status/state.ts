@@ -26,7 +26,7 @@ export type ProjectState =
 /** The numbers that decide on a project's state. */
 interface Arrivals {
   readonly active: boolean;
-  /** Nothing can be stored. */
+  /** True: nothing can be stored. */
   readonly isDown: boolean;
   /** In the last hour. */
   readonly accepted: number;

@@ -170,7 +170,7 @@ describe.skipIf(!canRunNats())('an archive of servers that have lost messages', 
   it.each([
     ['one server', startNats],
     ['a cluster of three', startNatsCluster],
-  ])('keeps the views that it has and archives the new messages of %s', async (_, start) => {
+  ])('keeps its views, and archives the new messages of %s', async (_, start) => {
     const { url, publish, goBack } = await scene(start);
     const data = tempDir();
     const archive = startArchive({ url, data });

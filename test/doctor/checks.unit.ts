@@ -501,7 +501,7 @@ const FINDINGS: Findings = {
     "error collector: viewlog can't listen at http://127.0.0.1:8080: EADDRNOTAVAIL. Choose an address of this",
     { ...NOT_RUNNING, listenFault: 'EADDRNOTAVAIL' },
   ],
-  "a directory is in the place of today's file": [
+  "a directory is in place of today's file": [
     'error data directory: "/data/views-2026-11-22.ndjson" isn\'t a regular file, so today\'s views are refused. Move it away',
     inside({ isBlocked: true }),
   ],
@@ -587,7 +587,7 @@ const FINDINGS: Findings = {
     'warning write and sync: A write with its sync takes 51 ms (the slowest of 3 took 200 ms). Every 201 waits for a sync. Look for disk errors in the kernel log: sudo dmesg',
     inside({ writing: [51, 51, 200] }),
   ],
-  'a view file has a later day than the clock': [
+  'a view file is dated later than the clock': [
     'warning clock: The time is 2026-11-20T00:00:00Z, but "/data/views-2026-11-21.ndjson" has a later date. The clock is wrong now, or it was wrong when viewlog wrote that file. Synchronise the clock: sudo timedatectl set-ntp true',
     { nowMs: Date.UTC(2026, 10, 20) },
   ],

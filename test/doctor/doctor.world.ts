@@ -53,7 +53,7 @@ describe.skipIf(!isRoot)('the doctor', () => {
 const UNIT = '/usr/local/lib/systemd/system/viewlog.service';
 
 it.runIf(isRoot && !fs.existsSync(UNIT))(
-  'before the first start, the doctor prints the commands that start the unit of the data directory and give its user the directory',
+  "before the first start, the doctor prints the command that starts the data directory's unit, and the one that gives the directory to the unit's user",
   async () => {
     const created = fs.mkdirSync(dirname(UNIT), { recursive: true }) ?? UNIT;
     onTestFinished(() => fs.rmSync(created, { recursive: true }));
@@ -76,7 +76,7 @@ it.runIf(isRoot && !fs.existsSync(UNIT))(
 );
 
 it.skipIf(!isHere(NGINX))(
-  'the doctor names a proxy that limits bodies and the setting of that limit',
+  'the doctor names the proxy that limits bodies, and the setting of that limit',
   async () => {
     const viewlog = await startWatched({ data: installation() });
     const limit = 'client_max_body_size 1k;';

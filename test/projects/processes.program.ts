@@ -99,7 +99,7 @@ test('the command that a first start prints for a missing projects file creates 
   expect((await startViewlog({ data })).url).toContain('http');
 });
 
-test('activate creates a projects file in the data directory of a collector that uses another one', async () => {
+test('activate creates a projects file in the data directory of a collector that uses another projects file', async () => {
   const data = tempDir();
   const elsewhere = dataDirectory();
   const args = ['--projects', `${elsewhere}/projects.json`];

@@ -35,7 +35,7 @@ const isAcceptable = (project: string, origin: string | undefined): boolean =>
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 const VIEW_BYTES_MAX = 16 * 1024;
-/** The longest time in which a collector follows an edit of its projects file. */
+/** A collector follows an edit of its projects file within this time. */
 const FOLLOWED_MS = 2_000;
 
 /** The possible fates of a replay. */
@@ -68,7 +68,7 @@ export class ReplayWorld {
   #handler!: Handler;
   #store!: LocalViewStore;
   #refused!: RefusedFiles;
-  /** The time added by simulated sleeps to the real time. */
+  /** The time that simulated sleeps add to the real time. */
   #slept = 0;
   #sleptAtEdit = 0;
   #followsAtMs = Infinity;

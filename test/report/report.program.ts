@@ -41,7 +41,7 @@ it('report counts every view that the collector accepted, whatever the view cont
   expect(rowsOf(report.pages)).toContain('/å?ä=ö#\u0000 "quoted" 1');
 });
 
-it('report counts the chosen days in the chosen time zone and as many days before them', async () => {
+it('in the chosen time zone, report counts the chosen days and the same number of days before them', async () => {
   const times = ['2026-02-28T22:59:59.000Z', '2026-02-28T23:00:00.000Z', `${DAY}T23:00:00.000Z`];
   const files = { [NAME]: text(times.map((time) => viewAt(time))) };
   const asked = ['--time-zone', 'europe/oslo', '--to', DAY];

@@ -45,7 +45,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     };
   }
 
-  /** The time of the stream's last change; infinite while not all of it can be read. */
+  /** When the stream last changed; infinite while part of it can't be read. */
   get quietSinceMs(): number {
     return this.#isDown || this.stream.hidden.size > 0 ? Infinity : this.#changedMs;
   }

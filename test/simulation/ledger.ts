@@ -1,5 +1,5 @@
 // The views that were sent, acknowledged and written, and the checks on them. Every check is made
-// at the moment at which it can first fail, so that the trace ends there.
+// as soon as it can fail, so that the trace ends there.
 import { ARCHIVE_RECORD } from '../../src/disk/names.ts';
 import type { Inode } from './disk.ts';
 import type { Random } from './random.ts';

@@ -15,7 +15,7 @@ type Dated = Record<FilePart, { readonly day: string; readonly atMs: number }>;
  */
 export class Removals {
   readonly #world: World;
-  /** The files that are open for writing, with the time at which each was opened. */
+  /** The files that are open for writing, and when each was opened. */
   readonly #open = new Map<Inode, number>();
   readonly #closed: Dated;
   readonly #removed: Dated;

@@ -272,7 +272,7 @@ function unnamedPages(model: StatusModel, views: readonly Sent[]): string[] {
     .map((field) => `the page with a bad ${field} isn't named`);
 }
 
-/** Returns whether the page says that the fault is fixed, and since when. */
+/** Returns whether the page says when the fault was fixed. */
 const isGreen = (model: StatusModel, problem?: StatusModel['problems'][number]): boolean =>
   problem !== undefined &&
   noticesOf(model).some(

@@ -27,7 +27,7 @@ export interface NatsOptions {
   readonly program?: string;
   /** Lines for each server's configuration: users, TLS, limits. */
   readonly config?: string;
-  /** Without JetStream, a server passes messages on and stores none. */
+  /** False: the server passes messages on and stores none. */
   readonly jetstream?: boolean;
   /** The login of the test's own connection. */
   readonly login?: NodeConnectionOptions;

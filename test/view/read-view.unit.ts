@@ -39,7 +39,7 @@ describe('a body', () => {
       'with the characters just before and after the line separators',
       { ...FULL_VIEW, pn: '\u2027\u202a' },
     ],
-  ])('is stored unchanged %s', (_, view) => {
+  ])('%s is stored unchanged', (_, view) => {
     expect(isVerbatim(Buffer.from(JSON.stringify(view)))).toBe(true);
   });
 

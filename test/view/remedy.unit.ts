@@ -45,7 +45,7 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
     ['an origin that a shell would interpret', { project: LISTED, origin: `${A};rm` }, 'none'],
     ['an origin that was listed since', { project: LISTED, origin: A }, 'fixed'],
     ['a project that now allows any origin', { project: ANY }, 'fixed'],
-    ['a project deactivated since', { project: INACTIVE, origin: X }, activate(X)],
+    ['a project that was deactivated since', { project: INACTIVE, origin: X }, activate(X)],
     ['an invalid projects file', { project: LISTED, origin: X, ...faulty }, waiting],
   ],
   'rate-limited': [
@@ -55,7 +55,7 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
     ['no full minute of views', sentTo(LIMITED), raised()],
     ['a limit that was raised since', sentTo(LIMITED, 62, 59), 'fixed'],
     ['a limit that was removed since', sentTo(ANY, 61), 'fixed'],
-    ['a project deactivated since', sentTo(INACTIVE, 61), 'fixed'],
+    ['a project that was deactivated since', sentTo(INACTIVE, 61), 'fixed'],
     ['an invalid projects file', { ...sentTo(LIMITED, 61), ...faulty }, waiting],
   ],
   'view-too-large': [

@@ -45,7 +45,7 @@ export interface ViewStoreOptions extends DirectoryOptions {
    * The store hasn't logged them.
    */
   readonly onFatal: (fatal: Fatal) => void;
-  /** The time between two checks of the file's path, the free space and a stuck disk. */
+  /** How often the file's path, the free space and a stuck disk are checked. */
   readonly pollMs?: number;
 }
 

@@ -59,7 +59,7 @@ async function hanging(...args: string[]) {
 }
 
 describe.skipIf(!canRunNats())('a collector with a stream', () => {
-  it('refuses views immediately while no server answers and then recovers', async () => {
+  it('refuses views immediately while no server answers, and recovers afterwards', async () => {
     const { nats, node, viewlog } = await hanging();
     const waiting = refusal(viewlog);
     await until(async () => (await viewlog.metrics())['viewlog_queue_lines'] === 1);
@@ -90,7 +90,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     });
   });
 
-  it('answers within seconds while the server hangs, with at most --max-queue in flight', async () => {
+  it('while the server hangs, answers within seconds and keeps at most --max-queue in flight', async () => {
     const { nats, node, viewlog } = await hanging('--max-queue', '64KiB');
     const load = startLoad(viewlog.url, 300);
     try {
@@ -116,7 +116,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     await until(async () => (await viewlog.metrics())['viewlog_queue_bytes'] === 0);
   });
 
-  it('refuses views while the stream is full, logs this once and accepts views once there is space', async () => {
+  it('refuses views while the stream is full, logs this only once, and accepts views when there is space again', async () => {
     const nats = await startNats();
     await makeStream(nats, { max_msgs: 3, discard: 'new' });
     const viewlog = await start(nats);

@@ -165,7 +165,7 @@ describe.skipIf(!canRunNats())('a start with a stream', () => {
     expect((await nats.stream(name)).config).toMatchObject(config);
   });
 
-  it('viewlog warns about a server whose replicas can differ, at every start and in /readyz', async () => {
+  it('at every start and in /readyz, viewlog warns about a server whose replicas can differ', async () => {
     const nats = await startNats({ program: DEBIAN_NATS });
     for (let time = 0; time < 2; time++) {
       const viewlog = await startWatched({ args: ['--store', nats.url] });
