@@ -35,6 +35,17 @@ const wordsOf = (text: string): string[] =>
 /** `updates`, `updated` and `updating` have the stem of `update`. */
 const stem = (word: string): string => word.replace(/(?<=...)(?:ing|ed|es|e)$|(?<=..)(?<!s)s$/, '');
 
+/** Words before the subject of a question: `set up viewlog behind nginx` asks about nginx. */
+const DOING =
+  /^(?:how (?:do i|can i|to) )?(?:set ?up|install|configure|run|use)(?: viewlog)?(?: (?:behind|in|on|under|with))? (?=.)/;
+
+/** Returns what a question or a pasted message is about: leaves out the message's level and paths. */
+const subjectOf = (asked: string): string =>
+  asked
+    .replace(/^(?:error|warning): /, '')
+    .replace(/"?\/[^\s"]+\/[^\s"]*"?/g, '')
+    .replace(DOING, '');
+
 interface Section {
   readonly topic: string;
   /** Its first heading; empty at the beginning of a page, where it is the page's title. */
@@ -175,9 +186,11 @@ export class Manual {
 
   /** Returns the page or the section that answers the question, and others about it. */
   find(asked: string): Answer {
-    const named = this.findNamed(asked);
+    const subject = subjectOf(asked);
+    const named = this.findNamed(asked) ?? this.findNamed(subject);
     if (named !== undefined) return { text: named, listed: [] };
-    const ranked = this.#rank(wordsOf(asked));
+    const words = wordsOf(subject);
+    const ranked = this.#rank(words.length > 0 ? words : wordsOf(asked));
     const [first, second] = ranked;
     const isClear =
       first !== undefined &&

@@ -22,20 +22,24 @@ function find(asked: string): string | undefined {
 
 /** Questions by the page and the first heading of their answer. */
 const ANSWERS = {
+  'archiving # Set up the archive': 'set up an archive',
   'api # Preflights and credentials': 'preflight | preflights',
-  'containers # Containers': 'docker | docker compose | podman | docker image',
+  'containers # Containers':
+    'docker | docker compose | podman | docker image | set up docker | install docker',
   'containers # Kubernetes':
     'kubernetes | k8s | kubernetes readiness probe | liveness probe | CrashLoopBackOff',
-  'cluster # More than one server': 'nats | jetstream | high availability',
+  'cluster # More than one server': 'nats | jetstream | high availability | set up a cluster',
   'fields # What a page puts into a view': 'title | url',
   'files # The files':
-    'file format | line format | format of the files | data format | ndjson format',
+    "file format | line format | format of the files | data format | ndjson format | file names | yesterday's file",
   'files # Check files': 'check files',
   'files # Send refused views again':
     'replay | send refused views again | how do I resend refused views',
   'guarantees # A 201': 'power cut | power outage',
   'guarantees # A crash':
-    'crash | lost views after a crash | kill -9 | kill | sigkill | after a reboot | the server crashed | data loss',
+    'crash | lost views after a crash | kill -9 | kill | sigkill | after a reboot | the server crashed | data loss | /data/views-2026-01-31.ndjson ended in a fragment; viewlog has sealed it with a newline',
+  'guarantees # A disk that hangs':
+    'The disk hasn\'t answered for 10 seconds, at "/var/lib/viewlog/views-2026-01-31.ndjson"; refusing views',
   'guarantees # Load':
     'memory | out of memory | the server ran out of memory | oom killer | OOMKilled',
   'guarantees # One writer': 'one writer | nfs',
@@ -65,30 +69,31 @@ const ANSWERS = {
     'another site | second site | several sites | how can I add a site | add a second website | add an origin',
   'projects-file # If the file is invalid':
     'faulty | invalid projects file | projects file is invalid',
-  'proxies # Caddy': 'caddy | caddyfile',
+  'proxies # Caddy': 'caddy | caddyfile | set up caddy | run behind caddy',
   'proxies # HTTPS and TLS':
     'tls | https | ssl | certificate | letsencrypt | certbot | mixed content',
   'proxies # Other proxies': 'apache | can I use cloudflare | haproxy',
-  'proxies # nginx': 'nginx',
+  'proxies # nginx': 'nginx | set up nginx | install nginx | run viewlog behind nginx',
   'reference # Configuration': 'config',
   'reference # Environment variables': 'env | environment variable',
   'reference # Exit codes': 'exit code',
   'reference # Metrics': 'metrics | viewlog_views_accepted_total',
-  'running # Alerts': 'monitoring | alert | grafana',
+  'running # Alerts': 'monitoring | alert | grafana | set up alerts | set up prometheus',
   'running # Backups': 'chown | backup | restore | how do I back up the data',
   'running # Change options of the unit':
     'options | unit | change options | how do I change the port',
   'running # Move to another server':
     'migrate | move server | how do I move it to another server | new server',
-  'running # Restarts': 'stop | how do I stop it | graceful shutdown | zero downtime',
+  'running # Restarts':
+    'stop | how do I stop it | viewlog stopping | stopped | graceful shutdown | zero downtime',
   'running # Retention':
     'retention | data retention | keep-days | keep days | delete old files | remove old files | delete old views | expire',
   'running # The log': 'log | access log | see the log | journalctl | journald | logs',
   'running # Updates and rollback':
     'update | upgrade | rollback | downgrade | migration | how do I update viewlog to a new version',
-  'running # systemd': 'service | systemd | systemctl',
+  'running # systemd': 'service | systemd | systemctl | set up systemd',
   'runtimes # Bun': 'bun',
-  'runtimes # Runtimes and platforms': 'windows | macos',
+  'runtimes # Runtimes and platforms': 'windows | macos | run on windows',
   'security # A flood': 'spam | ddos attack',
   'security # Permissions': 'file permissions',
   "security # The status server's token": 'password | forgot token | status-token-file',
@@ -102,8 +107,9 @@ const ANSWERS = {
     'react | single page | spa | router | react router | pushstate | angular | nuxt | vue router',
   "send # Views that aren't counted":
     'viewlog2000002 is off: no data-local | bots | adblock | noscript | ad blocker | ad-blocker | blocked by client | net::ERR_BLOCKED_BY_CLIENT | iframe | frame | exclude my own visits | ublock | count my own visits',
-  'send # Where to put the script': 'amp | wordpress | tag manager | google tag manager',
-  'shipping # ClickHouse': 'clickhouse',
+  'send # Where to put the script':
+    'amp | wordpress | tag manager | google tag manager | how do I install the script',
+  'shipping # ClickHouse': 'clickhouse | configure clickhouse',
   'shipping # Compressing old days': 'gzip | compress | compress old files | .gz files | zstd',
   'shipping # Prove that every view arrived': 'receipt',
   'shipping # Rotation and incomplete lines':
@@ -112,7 +118,7 @@ const ANSWERS = {
   'speed # Speed':
     'slow | is it slow | performance | throughput | views per second | requests per second | how many requests per second | rps | how many views per second can it handle',
   'start # Install it':
-    'install | installation | how do I install it | Unit viewlog.service not found. | status=203/EXEC',
+    'install | installation | set up | set up viewlog | how do I install it | Unit viewlog.service not found. | status=203/EXEC',
   'start # Start': 'start',
   'start # Uninstall': 'uninstall',
   'start # Use another port or directory': 'bind | listen | port | another port',
@@ -135,7 +141,7 @@ const ANSWERS = {
     'connection refused | bad gateway | gateway timeout | 502 bad gateway | connect ECONNREFUSED 127.0.0.1:8080 | net::ERR_CONNECTION_REFUSED | upstream prematurely closed connection while reading response header',
   'trouble # 503': '503 | service unavailable | storage-unavailable',
   'trouble # A site went silent':
-    'silent | views stopped | site stopped sending | no more views since yesterday',
+    'silent | views stopped | site stopped | site stopped sending | no more views since yesterday',
   'trouble # A view is stored twice':
     'duplicates | double counting | views counted twice | count twice | counts twice | stored twice | every view is counted twice | duplicate views',
   'trouble # Ask the doctor':
@@ -144,6 +150,7 @@ const ANSWERS = {
     "cors | cors blocked | cors error | cors policy | blocked by cors policy | has been blocked by CORS policy | Access to fetch at 'https://views.example.com/view' from origin 'https://www.example.com' has been blocked by CORS policy: No 'Access-Control-Allow-Origin' header is present on the requested resource. | access-control-allow-origin | cross-origin request blocked",
   'trouble # Disk full':
     'disk | space | full | no space left | ENOSPC | disk full | full disk | my disk is full | ENOSPC: no space left on device, write',
+  'trouble # Exit 64': 'error: Unknown option --prot. Did you mean --port?',
   'trouble # Exit 69':
     'port in use | EADDRINUSE | listen EADDRINUSE: address already in use 127.0.0.1:8080 | port 8080 in use',
   'trouble # Exit 78': 'code=exited, status=78/CONFIG',
