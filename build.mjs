@@ -153,7 +153,7 @@ const { outputFiles, metafile } = await build({
   // Smaller, but with the lines and names that a stack trace needs.
   minifyWhitespace: true,
   minifySyntax: true,
-  lineLimit: 400,
+  lineLimit: 1_000,
   logLevel: 'warning',
   plugins: [shortNames, without],
   format: 'esm',

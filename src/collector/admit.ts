@@ -47,7 +47,19 @@ export function admit(
     return refusal('rate-limited', detail, { project: id, retryAfterSeconds, limit });
   }
   if (fits) return view;
-  return { ...tooLarge(lineBytes, viewBytesMax, 'stored line would have'), project: id };
+  const largest = `${largestField(view.fields)} `;
+  const what = 'stored line would have';
+  return { ...tooLarge(lineBytes, viewBytesMax, what, largest), project: id };
+}
+
+/** `The largest field, "pn", takes 16280 bytes.` */
+function largestField(fields: Uint8Array): string {
+  const view = JSON.parse(Buffer.from(fields).toString()) as object;
+  const sizes = Object.entries(view).map(
+    ([field, value]) => [field, Buffer.byteLength(JSON.stringify(value))] as const,
+  );
+  const [field, bytes] = sizes.reduce((most, one) => (one[1] > most[1] ? one : most));
+  return `The largest field, "${field}", takes ${bytes} bytes.`;
 }
 
 function originFault(origin: string | undefined, project: Project, projects: Projects): string {

@@ -379,9 +379,9 @@ export function accessFix(
 export const share = (of: Installation, names: readonly string[]): string =>
   asOwner(of, of.owners.data, `chmod g+r ${pathsOf(of, names)}`);
 
-/** Returns a command that lists the data directory with sizes. */
+/** Returns a command that lists the data directory, the largest files first. */
 export const list = (of: Installation): string =>
-  asOwner(of, of.owners.data, `ls -lh ${shellQuoted(of.data ?? '')}`);
+  asOwner(of, of.owners.data, `ls -lhS ${shellQuoted(of.data ?? '')}`);
 
 /**
  * Returns a command that shows the process that listens at a lock. `ss` shows the path at which the

@@ -47,27 +47,41 @@ function wrap(line: string, columns: number): string {
 /** A space where no line is wrapped. */
 export const NO_BREAK = '\u00a0';
 
-/** A narrower column would be hard to read. */
-const WRAPPED_COLUMN_MIN = 30;
-
-/** Wraps the widest column if a table is too wide. */
+/** Wraps the widest columns if a table is too wide. */
 export const alignTables = (text: string, columns: number): string =>
   text.replace(/(^\|.*\n?)+/gm, (table) => {
     const rows = table.trimEnd().split('\n').map(cellsOf).toSpliced(1, 1);
-    const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
-    const widest = widths.indexOf(Math.max(...widths));
-    const excess = widths.reduce((sum, width) => sum + width + 2, 0) - columns;
-    if (excess > 0) widths[widest] = Math.max(WRAPPED_COLUMN_MIN, widths[widest]! - excess);
-    const lines = rows.flatMap((row) =>
-      wrap(row[widest] ?? '', widths[widest]!)
-        .split('\n')
-        .map((part, n) => {
-          const cells = row.map((cell, i) => (i === widest ? part : n === 0 ? cell : ''));
-          return cells.map((cell, i) => `  ${cell.padEnd(widths[i] ?? 0)}`).join('');
-        }),
-    );
-    return lines.map((line) => line.trimEnd()).join('\n') + (table.endsWith('\n') ? '\n' : '');
+    const widths = widthsOf(rows, columns);
+    const lines = rows.flatMap((row) => {
+      const cells = row.map((cell, i) => wrap(cell, widths[i]!).split('\n'));
+      return Array.from({ length: Math.max(...cells.map((parts) => parts.length)) }, (_, n) =>
+        cells
+          .map((parts, i) => `  ${(parts[n] ?? '').padEnd(widths[i]!)}`)
+          .join('')
+          .trimEnd(),
+      );
+    });
+    return lines.join('\n') + (table.endsWith('\n') ? '\n' : '');
   });
+
+/**
+ * Returns the widths of a table's columns. If the table is too wide, the widest columns shrink, each
+ * as far as its longest word.
+ */
+function widthsOf(rows: readonly (readonly string[])[], columns: number): number[] {
+  const longest = (i: number, partsOf: (cell: string) => string[]): number =>
+    Math.max(...rows.flatMap((row) => partsOf(row[i] ?? '')).map((part) => part.length));
+  const widths = rows[0]!.map((_, i) => longest(i, (cell) => [cell]));
+  const words = rows[0]!.map((_, i) => longest(i, (cell) => wrap(cell, 1).split('\n')));
+  let excess = widths.reduce((sum, width) => sum + width + 2, -columns);
+  for (; excess > 0; excess--) {
+    const most = Math.max(...widths.filter((width, i) => width > words[i]!));
+    const widest = widths.findIndex((width, i) => width === most && width > words[i]!);
+    if (widest < 0) break;
+    widths[widest]! -= 1;
+  }
+  return widths;
+}
 
 /** `| a | b |`; a bar in a cell is written `\|`. */
 const cellsOf = (row: string): string[] =>

@@ -5,6 +5,7 @@ import {
   formatRoundedSize,
   formatSize,
   formatSizeOption,
+  GiB,
   KiB,
   MiB,
   plural,
@@ -222,23 +223,34 @@ export function spaceStep(
   of: Installation,
   minFreeBytes: number,
 ): Step | undefined {
+  const from = of.chosen['min-free']?.from;
+  const isMinFree = `${formatSize(minFreeBytes)} (${SET_BY[from ?? 'default']})`;
   if (minFreeBytes > sizeBytes) {
     const lower = Math.max(1, Math.floor(Math.min(64, sizeBytes / 8 / MiB)));
-    const from = of.chosen['min-free']?.from;
     const variable = from === 'variable' ? ` with VIEWLOG_MIN_FREE=${lower}MiB` : undefined;
     const text =
-      `--min-free is ${formatSize(minFreeBytes)} (${SET_BY[from ?? 'default']}), but this file ` +
-      `system can never have more than ${formatRoundedSize(sizeBytes)} free. Start viewlog` +
+      `--min-free is ${isMinFree}, but this file system can never have more than ` +
+      `${formatRoundedSize(sizeBytes)} free. Start viewlog` +
       `${variable ?? ` with --min-free ${lower}MiB`} or use a larger disk.`;
     return { text };
   }
   if (missingBytes > 0) {
-    const needed =
-      minFreeBytes > 0 ? `, and viewlog needs ${Math.ceil(missingBytes / MiB)} MiB more` : '';
+    const goal = formatRoundedSize(freeBytes + missingBytes);
+    const unit = missingBytes < 10 * GiB ? MiB : GiB;
+    const missing = formatSize(Math.ceil(missingBytes / unit) * unit);
+    const [needed, remove] =
+      minFreeBytes > 0
+        ? [
+            `, but viewlog needs ${goal}: an eighth above --min-free, which is ${isMinFree}`,
+            `To free at least ${missing}, delete`,
+          ]
+        : ['', 'Delete'];
+    const lower = from === undefined ? '' : ' Or start viewlog with a lower --min-free.';
     const text =
       `${freeBytes === 0 ? 'No space' : formatRoundedSize(freeBytes)} is free${needed}. ` +
-      'Delete view files (views-*.ndjson) of earlier days that you have shipped or copied, ' +
-      "refused files (refused-*.ndjson) that you won't replay, or other files on this disk. viewlog then accepts views again. To list the files:";
+      `${remove} view files (views-*.ndjson) of earlier days that you have shipped or copied, ` +
+      "refused files (refused-*.ndjson) that you won't replay, or other files on this disk. viewlog " +
+      `then accepts views again.${lower} To list the files:`;
     return { text, command: commands.list(of) };
   }
   return hasInodes ? undefined : { text: 'The file system has no free inodes. Delete old files.' };

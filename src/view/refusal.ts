@@ -73,11 +73,17 @@ export const refusal = (code: RefusalCode, detail: string, more?: Partial<Refusa
 /**
  * Returns the refusal of a body, or of the line it would become, that exceeds the limit.
  * @param bytes the size; `undefined` if the body wasn't read to its end.
+ * @param largest a sentence about the largest field, and a space.
  */
-export const tooLarge = (bytes: number | undefined, bytesMax: number, what = 'body has'): Refusal =>
+export const tooLarge = (
+  bytes: number | undefined,
+  bytesMax: number,
+  what = 'body has',
+  largest = '',
+): Refusal =>
   refusal(
     'view-too-large',
-    `The ${what} ${bytes ?? 'too many'} bytes; the limit is ${bytesMax}. ` +
+    `The ${what} ${bytes ?? 'too many'} bytes; the limit is ${bytesMax}. ${largest}` +
       'Send a smaller view or ask the operator to raise --max-view.',
     bytes === undefined ? {} : { bytes },
   );

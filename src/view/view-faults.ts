@@ -65,7 +65,9 @@ function* faultsOf(value: unknown, part: SchemaPart, field: string): Generator<(
   if (hasFault) return;
   const [issue] = v.safeParse(schema as unknown as v.GenericSchema, value, FIRST).issues ?? [];
   if (issue === undefined) return;
-  yield () => issueOf(field, `must be ${withArticle(issue.message)}`, issue.message, value);
+  const absent = part.wrapped !== undefined && value === null ? ', or left out' : '';
+  const must = `must be ${withArticle(issue.message)}${absent}`;
+  yield () => issueOf(field, must, issue.message, value);
 }
 
 function* faultsInside(
@@ -116,6 +118,7 @@ function receivedOf(value: unknown): string {
   if (typeof value === 'object' && value !== null) return 'an object';
   if (typeof value === 'number' && !Number.isFinite(value))
     return "a number beyond a double's range";
-  const text = typeof value === 'string' ? clip(value, LIMITS.quoteLengthMax) : value;
-  return clip(JSON.stringify(text), LIMITS.quoteLengthMax);
+  const text = JSON.stringify(value);
+  if (typeof value !== 'string') return clip(text, LIMITS.quoteLengthMax);
+  return `"${clip(text.slice(1, -1), LIMITS.quoteLengthMax - 2)}"`;
 }

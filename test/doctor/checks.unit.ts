@@ -352,11 +352,11 @@ const FINDINGS: Findings = {
     inside({ writing: errorOf('ENOSPC') }),
   ],
   'less space is free than --min-free': [
-    'error free space: Every view is refused with 503, because too little disk space is free. 3.0 MiB is free, and viewlog needs 69 MiB more. Delete view files (views-*.ndjson)',
+    'error free space: Every view is refused with 503, because too little disk space is free. 3.0 MiB is free, but viewlog needs 72 MiB: an eighth above --min-free, which is 64 MiB (the default). To free at least 69 MiB, delete view files (views-*.ndjson)',
     inside(free(3 * MiB)),
   ],
   'no space is free and --min-free is 0': [
-    "error free space: A view that doesn't fit on the disk is refused with 503. No space is free. Delete view files (views-*.ndjson) of earlier days that you have shipped or copied, refused files (refused-*.ndjson) that you won't replay, or other files on this disk. viewlog then accepts views again. To list the files: ls -lh /data",
+    "error free space: A view that doesn't fit on the disk is refused with 503. No space is free. Delete view files (views-*.ndjson) of earlier days that you have shipped or copied, refused files (refused-*.ndjson) that you won't replay, or other files on this disk. viewlog then accepts views again. To list the files: ls -lhS /data",
     inside(free(0), { 'min-free': 0 }),
   ],
   'the file system has no free inodes': [
@@ -823,7 +823,7 @@ it('the doctor says how much more space must be free before viewlog accepts view
   const status = { ...STATUS, reply: answer(503), reasons: ['too little free disk space'] };
   expect(problemLines({ ...inside(free(67 * MiB)), status })).toContainEqual(
     expect.stringMatching(
-      /^error free space: .* too little disk space is free\. 67 MiB is free, and viewlog needs 5 MiB more\./,
+      /^error free space: .* too little disk space is free\. 67 MiB is free, but viewlog needs 72 MiB: .* To free at least 5 MiB, delete /,
     ),
   );
 });

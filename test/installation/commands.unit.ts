@@ -144,7 +144,7 @@ it.each<[what: string, text: string | undefined, command: string | undefined]>([
     "sudo -u viewlog rm '/data/a b'",
     commands.remove(owned, ['a b']),
   ],
-  ['ls of the data directory', 'sudo -u viewlog ls -lh /data', commands.list(owned)],
+  ['ls of the data directory', 'sudo -u viewlog ls -lhS /data', commands.list(owned)],
   [
     'snippet with its address',
     'sudo -u viewlog /srv/viewlog snippet 7 --data /data --url https://a.example',

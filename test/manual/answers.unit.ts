@@ -55,13 +55,13 @@ const ANSWERS = {
   'privacy # Deleting data':
     "delete a visitor | old files aren't removed | right to be forgotten | subject access | subject access request | erasure | delete views of one person | delete one visitor's data | delete all data | gdpr erasure request",
   'privacy # Do I need consent?':
-    'consent | banner | cookie | ip address | session | unique visitors | cookie banner | lawyer | does it set a cookie | x-forwarded-for | gdpr consent | is it legal',
+    'consent | legal basis | banner | cookie | ip address | session | unique visitors | cookie banner | lawyer | does it set a cookie | x-forwarded-for | gdpr consent | is it legal',
   'privacy # Third parties and processors':
     'third party | third parties | processors | data processing agreement | dpa | processor | does it send telemetry',
   'privacy # Visitors who object':
-    'objection | gpc | opt out | opt-out | optout | opt-in | do not track | global privacy control',
+    'objection | art. 21 | gpc | opt out | opt-out | optout | opt-in | do not track | global privacy control',
   'privacy # What is stored, and where':
-    'last-start.json | data | how long is data kept | where is data stored | where is personal data stored',
+    'last-start.json | art. 30 | data | how long is data kept | where is data stored | where is personal data stored',
   'privacy # Privacy': 'gdpr | is it gdpr compliant | personal data',
   'projects-file # The projects file':
     'domain | hostname | subdomain | subdomains | www | wildcard | origin | origins | allow a subdomain',
@@ -72,6 +72,7 @@ const ANSWERS = {
   'proxies # Caddy': 'caddy | caddyfile | set up caddy | run behind caddy',
   'proxies # HTTPS and TLS':
     'tls | https | ssl | certificate | letsencrypt | certbot | mixed content',
+  'projects-file # Several hosts of one site': 'two hosts | several hosts',
   'proxies # Other proxies': 'apache | can I use cloudflare | haproxy',
   'proxies # nginx': 'nginx | set up nginx | install nginx | run viewlog behind nginx',
   'reference # Configuration': 'config',
@@ -90,7 +91,7 @@ const ANSWERS = {
     'retention | data retention | keep-days | keep days | delete old files | remove old files | delete old views | expire',
   'running # The log': 'log | access log | see the log | journalctl | journald | logs',
   'running # Updates and rollback':
-    'update | upgrade | rollback | downgrade | migration | how do I update viewlog to a new version',
+    'update | upgrade | rollback | roll back | new version | downgrade | migration | how do I update viewlog to a new version',
   'running # systemd': 'service | systemd | systemctl | set up systemd',
   'runtimes # Bun': 'bun',
   'runtimes # Runtimes and platforms': 'windows | macos | run on windows',

@@ -3,15 +3,18 @@ import { layOut } from '../../src/manual/lay-out.ts';
 
 const shown = (markdown: string, columns = 40): string => layOut(markdown, columns, false);
 
-it('layOut wraps the widest column of a table that is too wide', () => {
+it('layOut wraps the widest columns of a table that is too wide', () => {
   const table =
     '| a | b | c |\n|---|---|---|\n| one | 1 two three four five six seven `x y z` | two |';
   expect(shown(table)).toBe(
     [
-      '  a    b                               c',
-      '  one  1 two three four five six       two',
+      '  a    b                             c',
+      '  one  1 two three four five six     two',
       '       seven `x y z`',
     ].join('\n'),
+  );
+  expect(shown('| a | b |\n|---|---|\n| 1 2 3 4 5 6 7 8 | `a-long-file` 2 3 4 |', 26)).toBe(
+    ['  a          b', '  1 2 3 4 5  `a-long-file`', '  6 7 8      2 3 4'].join('\n'),
   );
   expect(shown(table, 80)).toMatch(/^ {2}one {2}1 two three four five six seven `x y z` {2}two$/m);
 });

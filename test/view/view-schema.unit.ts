@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../src/base/limits.ts';
 import { isRefusal, type Refusal } from '../../src/view/refusal.ts';
 import { readView } from '../../src/view/read-view.ts';
 import { ViewSchema } from '../../src/view/view-schema.ts';
@@ -103,6 +104,21 @@ describe('the detail of a refusal', () => {
       '"title" isn\'t a field of a view (did you mean "pn"?).',
     ],
     ['a view sent as null', 'null', 'The view must be an object; received null.'],
+    [
+      'an optional field sent as null',
+      changed({ pn: null }),
+      '"pn" must be a string, or left out; received null.',
+    ],
+    [
+      'a required field sent as null',
+      changed({ pid: null }),
+      '"pid" must be a non-empty string; received null.',
+    ],
+    [
+      'a long text',
+      changed({ url: 'x'.repeat(99) }),
+      `"url" must be a ${path}; received the string "${'x'.repeat(LIMITS.quoteLengthMax - 3)}…".`,
+    ],
     ['a missing pid', changed({ pid: undefined }), '"pid" is required: a non-empty string.'],
     [
       'the first of two fields',
