@@ -1,7 +1,7 @@
 // Sends the views of files of refused views that would be accepted now to a running collector.
 import * as fs from 'node:fs';
 import { EXIT, Fatal } from '../base/exit.ts';
-import { formatDuration, plural } from '../base/format.ts';
+import { formatCount, formatDuration, plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
 import { type Clock, MINUTE_MS } from '../base/time.ts';
@@ -183,10 +183,10 @@ async function sayPace(project: Project, { path, paced, log }: Run): Promise<voi
   for await (const { text } of readBlocks(path)) views += text.match(ofProject)?.length ?? 0;
   const waitMs = views * pauseMs(project);
   if (waitMs <= WAIT_MS_MAX) return;
-  const pace = plural(MINUTE_MS / pauseMs(project), 'view');
-  const time = `Sending ${plural(views, 'view')} takes up to ${formatDuration(waitMs)}`;
+  const time = formatDuration(Math.ceil(waitMs / MINUTE_MS) * MINUTE_MS);
   log.info(
-    `Project ${id}: sending ${pace} per minute, to leave most of its limit for its pages. ${time}`,
+    `Project ${id}: sending ${paceOf(project)}, to leave most of its limit for its pages. ` +
+      `Sending ${plural(views, 'view')} takes up to ${time}`,
   );
 }
 
@@ -214,10 +214,21 @@ const unknownWords = (path: string, ids: readonly string[]): string =>
       `${printable(path, Infinity)} and run replay again. Otherwise append "ID +".`,
   ].join('\n');
 
+type Limited = Pick<Project, 'maxViewsPerMinute'>;
+
 /**
  * Returns the pause between two views, in milliseconds, long enough that pages don't notice the
  * load.
  */
-function pauseMs({ maxViewsPerMinute = Infinity }: Project): number {
+function pauseMs({ maxViewsPerMinute = Infinity }: Limited): number {
   return 1000 / Math.min(VIEWS_PER_SECOND_MAX, (maxViewsPerMinute / 60) * SHARE_OF_LIMIT);
+}
+
+/** `one view every 34 s` or, from ten a minute on, `15 views per minute` */
+export function paceOf(project: Limited): string {
+  const ms = pauseMs(project);
+  const perMinute = Math.round(MINUTE_MS / ms);
+  return perMinute < 10
+    ? `one view every ${Math.round(ms / 1000)} s`
+    : `${formatCount(perMinute)} views per minute`;
 }

@@ -14,7 +14,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import type { Fatal } from '../../src/base/exit.ts';
 import { systemFiles } from '../../src/disk/ops.ts';
-import { type ReplayOptions, replayFiles } from '../../src/replay/replay.ts';
+import { paceOf, type ReplayOptions, replayFiles } from '../../src/replay/replay.ts';
 import { refusedLine } from '../../src/store/refused/refused-line.ts';
 import { listening } from '../support/listening.ts';
 import { memoryLog } from '../support/memory-log.ts';
@@ -214,8 +214,21 @@ describe('a replay', () => {
     };
     expect(await logOf(2)).toStrictEqual([]);
     expect(await logOf(40)).toStrictEqual([
-      'info: Project 1000001: sending 15 views per minute, to leave most of its limit for its pages. Sending 40 views takes up to 2 min',
+      'info: Project 1000001: sending 15 views per minute, to leave most of its limit for its pages. Sending 40 views takes up to 3 min',
     ]);
+  });
+
+  it('describes the pace of every limit in whole numbers, within a tenth', () => {
+    for (let limit = 1; limit <= 1_000_000; limit++) {
+      const pace = paceOf({ maxViewsPerMinute: limit });
+      const perMinute = Math.min(12_000, limit / 4);
+      const [, seconds] = /^one view every (\d{1,3}) s$/.exec(pace) ?? [];
+      const [, views] = /^(\d{2,3}|\d{1,3},\d{3}) views per minute$/.exec(pace) ?? [];
+      const shown = seconds === undefined ? Number(views?.replace(',', '')) : 60 / Number(seconds);
+      if (!(Math.abs(shown / perMinute - 1) < 0.1)) expect.fail(`${limit}: ${pace}`);
+    }
+    expect(paceOf({ maxViewsPerMinute: 7 })).toBe('one view every 34 s');
+    expect(paceOf({ maxViewsPerMinute: 6_000 })).toBe('1,500 views per minute');
   });
 
   it('reads a pipe once, even under a low limit', async () => {
