@@ -236,7 +236,9 @@ it('an archive on a full disk stops on a signal, and the next start seals the fr
     exitCode: 74,
     message: expect.stringContaining('ends in a fragment because the disk is full'),
   });
-  expect(log.lines).toStrictEqual([expect.stringMatching(/^error: Can't write .*; retrying$/)]);
+  expect(log.lines).toStrictEqual([
+    expect.stringMatching(/^error: Archiving is paused; retrying: Can't write .* free inodes$/),
+  ]);
   await archiveAll(streamOf(LINES), dir);
   expectArchived(dir, LINES, 1);
 });

@@ -58,7 +58,7 @@ async function fillAndFree(runtime: Runtime, random: Random): Promise<void> {
   await until(() => viewlog.refusedLines().some((line) => line.includes('"more":2')));
   const { code, stdout, stderr } = await viewlog.signal('SIGTERM');
   expect(code).toBe(0);
-  expect(stderr.match(/^error: .*refusing views/gm)).toHaveLength(1);
+  expect(stderr.match(/^error: .*refusing views/gim)).toHaveLength(1);
   expect(stdout.match(/^Writing to .* again$/gm)).toHaveLength(1);
   trial.expectWhole();
 }
@@ -90,7 +90,9 @@ async function remountReadOnly(runtime: Runtime): Promise<void> {
   await until(() => existsSync(join(trial.data, 'last-start.json')));
   remount(trial.data, 'ro');
   expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(503);
-  await viewlog.says(/^error: Can't open .*; mount the file system read-write/m);
+  await viewlog.says(
+    /^error: Refusing views and retrying: Can't open .*; mount the file system read-write/m,
+  );
   remount(trial.data, 'rw');
   await trial.expectResumed(viewlog);
   expect((await viewlog.signal('SIGTERM')).code).toBe(0);

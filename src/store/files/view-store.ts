@@ -235,7 +235,7 @@ export class LocalViewStore implements ViewStore {
     this.#blocked = blocked;
     const { log } = this.#options;
     if (blocked !== undefined && before === undefined) {
-      log.error(`${blocked.message}; refusing views and retrying`);
+      log.error(`Refusing views and retrying: ${blocked.message}`);
       this.#refuseAll(blocked.reason);
     } else if (blocked === undefined && before !== undefined) {
       log.info(`Writing to "${this.#writer.where}" again`);
@@ -268,7 +268,9 @@ export class LocalViewStore implements ViewStore {
     this.#isStuck = true;
     const seconds = plural(STUCK_MS / 1000, 'second');
     const { where } = this.#writer;
-    this.#options.log.error(`"${where}" hasn't answered for ${seconds}; refusing views`);
+    this.#options.log.error(
+      `The disk hasn't answered for ${seconds}, at "${where}"; refusing views`,
+    );
     this.#refuseAll(STUCK);
   }
 

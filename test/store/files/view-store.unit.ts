@@ -130,7 +130,7 @@ describe('a full disk', () => {
     expect(await store.append(view(3))).toHaveProperty('id');
     expect(lines()).toHaveLength(2);
     expect(log.lines).toEqual([
-      `error: ${detail}; refusing views and retrying`,
+      `error: Refusing views and retrying: ${detail}`,
       `info: Writing to "${path}" again`,
     ]);
     await store.close(20_000);
