@@ -101,8 +101,8 @@ async function listedIn(path: string, log: Log): Promise<readonly ProjectEntry[]
   const reading = await readProjectsFile(path);
   if ('file' in reading) return reading.file.projects;
   if (reading.content !== undefined) {
-    const effect = "the report shows ids instead of names and counts a site's own pages as sources";
-    log.warn(`${reading.faults[0]!}; ${effect}`);
+    const effect = "The report shows ids instead of names and counts a site's own pages as sources";
+    log.warn(`${reading.fact ?? reading.faults[0]!}. ${effect}`);
   }
   return [];
 }

@@ -10,6 +10,7 @@ import {
   readProjectsFile,
   type Reading,
   fileOrFatal,
+  RESTORE,
   summaryOfFaults,
 } from './projects-file.ts';
 
@@ -101,13 +102,13 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
     return fault === undefined ? 'reloaded' : 'fixed';
   }
   const isMissing = reading.content === undefined;
-  const first = isMissing
-    ? cannotRead(path, 'it no longer exists')
-    : summaryOfFaults(reading.faults);
   const { access, line } = reading;
-  const fix = isMissing ? RESTORE : access && fixText(access);
-  const kept = `${first}. viewlog continues with the last good list`;
-  const message = fix === undefined ? kept : `${kept}; ${fix}`;
+  /** The fault if the list must be restored. */
+  const lost = isMissing ? cannotRead(path, 'it no longer exists') : reading.fact;
+  const first = (isMissing && lost) || summaryOfFaults(reading.faults);
+  const fix = lost === undefined ? access && fixText(access) : RESTORE;
+  const what = `${lost ?? first}. viewlog continues with the last good list`;
+  const message = fix === undefined ? what : `${what}; ${fix}`;
   projects.fault = {
     message,
     first,
@@ -118,6 +119,3 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
   };
   return 'faulty';
 }
-
-/** A command that creates the file would shorten the list to one project. */
-const RESTORE = 'restore the file from a backup, or rewrite it with every project';

@@ -52,6 +52,8 @@ export type Reading = Parsed & {
    * The command that begins a new list; set if the file is empty, or missing and a viewlog used it.
    */
   readonly begin?: string;
+  /** The fault without what to do; set with `begin`. */
+  readonly fact?: string;
 };
 
 /**
@@ -71,10 +73,10 @@ export async function readProjectsFile(path: string, last?: Reading): Promise<Re
   const self = ownAnnouncement({ role: 'collector', data, projects: path, chosen: {} });
   const of = await withOwners(self);
   if (isEmpty || (await wasUsed(path))) {
-    const fault = isEmpty
+    const fact = isEmpty
       ? `Projects file "${name}" is empty`
       : cannotRead(path, "it doesn't exist");
-    return { content, faults: [`${fault}. ${RESTORE}`], begin: beginProjects(of) };
+    return { content, faults: [`${fact}; ${RESTORE}`], fact, begin: beginProjects(of) };
   }
   const create = activate(of, 'ID');
   const option = data === undefined ? '--projects' : '--data';
@@ -91,7 +93,8 @@ export async function readProjectsFile(path: string, last?: Reading): Promise<Re
 export const BRING_BACK =
   "If the directory was moved or its disk isn't mounted, bring it back. Otherwise,";
 
-const RESTORE = 'Restore it from a backup, because a new file would list only one project';
+/** A command that creates the file would shorten the list to one project. */
+export const RESTORE = 'restore the file from a backup, or rewrite it with every project';
 
 /** Returns whether a collector whose data directory contains this file runs or ran there. */
 async function wasUsed(path: string): Promise<boolean> {

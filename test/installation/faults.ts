@@ -195,7 +195,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       expect(findings[0]).toMatchObject({ state: 'error', check: 'projects file' });
       if (place.projects === `${place.data}/projects.json` && place.plan.store === 'disk') {
         const said = findings.map(({ what, fix = '' }) => what + fix).join('\n');
-        expect(said).toContain("it doesn't exist. Restore it from a backup");
+        expect(said).toContain("it doesn't exist; restore the file from a backup");
         expect(said).not.toContain('activate ID');
       }
       place.write(place.projects, text);

@@ -181,7 +181,7 @@ describe('viewlog help', () => {
       /^viewlog verify /,
     );
     expect((await run(['help', 'check', 'files'])).stdout).toMatch(/^## Check files\n/);
-    const line = 'Projects file "/data/projects.json" is empty. Restore it from a backup';
+    const line = 'Projects file "/data/projects.json" is empty; restore the file from a backup';
     expect((await run(['help', ...line.split(' ')])).stdout).toMatch(
       /^## If the file is invalid\n/,
     );

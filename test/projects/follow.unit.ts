@@ -77,8 +77,10 @@ test.each(['', ' \n', '\ufeff'])(
     const { path, save, projects, reload, logged } = await followed();
     await save(text);
     await reload();
-    const first = `Projects file "${path}" is empty. Restore it from a backup, because a new file would list only one project`;
-    expect(logged).toEqual([`warn: ${first}. viewlog continues with the last good list`]);
+    const fact = `Projects file "${path}" is empty`;
+    const fix = 'restore the file from a backup, or rewrite it with every project';
+    const first = `${fact}; ${fix}`;
+    expect(logged).toEqual([`warn: ${fact}. viewlog continues with the last good list; ${fix}`]);
     expect(projects.fault).toMatchObject({ first, line: undefined });
     await expect(followed(text, path)).rejects.toThrow(first);
   },

@@ -43,8 +43,8 @@ test('after a start with several projects, no command creates a deleted projects
   await until(() => fs.existsSync(`${data}/last-start.json`));
   fs.rmSync(path);
   const restore =
-    `Can't read projects file "${path}": it doesn't exist. Restore it from a backup, ` +
-    'because a new file would list only one project';
+    `Can't read projects file "${path}": it doesn't exist; restore the file from a backup, ` +
+    'or rewrite it with every project';
   const refused = async (...args: string[]): Promise<string> => {
     const { code, stderr } = await run(args, { data });
     expect([args, code, stderr]).toEqual([args, 78, expect.stringContaining(restore)]);
@@ -60,7 +60,7 @@ test('after a start with several projects, no command creates a deleted projects
   fs.renameSync(`${data}/moved`, `${data}/last-start.json`);
   await viewlog.signal('SIGTERM');
   const stderr = await refused('activate', '1000001', '--name', "Jo's");
-  const [, command = ''] = /then activate again: (.*)$/m.exec(stderr) ?? [];
+  const [, command = ''] = /before you activate again, run: (.*)$/m.exec(stderr) ?? [];
   execFileSync('sh', ['-c', command], { cwd: '/' });
   expect(fs.readFileSync(path, 'utf8')).toBe('{"projects": []}\n');
   const { code, stdout } = await run(['activate', '1000001'], { data });

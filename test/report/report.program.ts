@@ -168,8 +168,11 @@ it('report names projects as the projects file does and warns if that file is in
   const faulty = await run(['report', '--json'], { data });
   expect(faulty.code).toBe(0);
   expect(faulty.stderr).toMatch(
-    /projects\.json:1:2: expected.*the report shows ids instead of names/,
+    /projects\.json:1:2: expected.*\. The report shows ids instead of names/,
   );
+  writeFileSync(join(data, 'projects.json'), '');
+  const empty = await run(['report', '--json'], { data });
+  expect(empty.stderr).toMatch(/ is empty\. The report shows ids instead of names/);
 });
 
 it.each([
