@@ -47,23 +47,22 @@ export class ArchiveLog {
     const count = runs.reduce((sum, [from, to]) => sum + to - from + 1, 0);
     this.lost += count;
     const [first, last] = [runs[0]![0], runs.at(-1)![1]];
-    const places = runs.length === 1 ? '' : `in ${plural(runs.length, 'place')}, `;
-    const what =
-      count === 1
-        ? `Message ${first} was deleted or expired before the archive read it`
-        : `${plural(count, 'message')} were deleted or expired (${places}${first} to ${last}) before the archive read them`;
-    this.#log.warn(what);
+    const which =
+      runs.length === 1
+        ? runText(runs[0]!)
+        : `${plural(count, 'message')} between ${first} and ${last}, in ${plural(runs.length, 'run')}, were`;
+    const read = count === 1 ? 'it' : 'them';
+    this.#log.warn(`${which} deleted or expired before the archive read ${read}`);
   }
 
   /** Logs and counts messages that the leader has in a run that the archive read as missing. */
-  foundMissing([from, to]: Run, count: number): void {
+  foundMissing(run: Run, count: number): void {
     this.leftOut += count;
-    const [which, were] =
-      from === to ? [`Message ${from}`, 'was'] : [`Messages ${from} to ${to}`, 'were'];
+    const which = runText(run, ` of stream "${this.#stream}"`);
     const found = `${formatCount(count)} of them, which ${count === 1 ? 'is' : 'are'} now archived`;
     this.#log.error(
-      `${which} of stream "${this.#stream}" ${were} missing from what the archive read, but the ` +
-        `stream's leader has ${from === to ? 'it; it is now archived' : found}`,
+      `${which} missing from what the archive read, but the stream's leader has ` +
+        `${run[0] === run[1] ? 'it; it is now archived' : found}`,
     );
   }
 
@@ -92,3 +91,7 @@ export class ArchiveLog {
     }
   }
 }
+
+/** `Message 5 was`, `Messages 5 to 16 were` */
+const runText = ([from, to]: Run, of = ''): string =>
+  from === to ? `Message ${from}${of} was` : `Messages ${from} to ${to}${of} were`;

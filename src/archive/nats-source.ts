@@ -119,7 +119,7 @@ export class NatsSource implements StreamSource {
     for await (const { info, seq, subject, data } of this.#fetching) {
       // The client replaces a consumer that the servers have lost. Such servers may have lost
       // messages too.
-      if (info.consumer !== name) throw new Error('the servers have forgotten its consumer');
+      if (info.consumer !== name) throw new Error("the servers have lost the archive's consumer");
       batch.messages.push({ sequence: seq, subject, data });
       batch.bytes += data.length;
       batch.largest = Math.max(batch.largest, data.length);

@@ -46,7 +46,7 @@ describe('an archive of a stream that lacks messages', () => {
     hide(stream, 11, 20);
     hide(stream, 31, 31);
     const [gaps] = await archiveAll(stream, dir);
-    expect(gaps).toContain('11 messages were deleted or expired (in 2 places, 11 to 31)');
+    expect(gaps).toContain('11 messages between 11 and 31, in 2 runs, were deleted or expired');
     expect(recordIn(dir)!.missing).toStrictEqual([
       [11, 20],
       [31, 31],
@@ -143,7 +143,7 @@ describe('an archive of a stream that lacks messages', () => {
     for (let sequence = 2; sequence <= 400; sequence += 2) stream.remove(sequence);
     const [line, ...others] = await archiveAll(stream, dir);
     expect(others).toStrictEqual([]);
-    expect(line).toContain('200 messages were deleted or expired (in 200 places, 2 to 400)');
+    expect(line).toContain('200 messages between 2 and 400, in 200 runs, were deleted');
   });
 });
 

@@ -70,10 +70,19 @@ describe('an archive', () => {
     await running;
     expect(archive.state()).toMatchObject({ lost: 8, sequence: 60 });
     expect(log.lines).toStrictEqual([
-      'warn: 8 messages were deleted or expired (in 3 places, 11 to 60) before the archive ' +
+      'warn: 8 messages between 11 and 60, in 3 runs, were deleted or expired before the archive ' +
         'read them',
     ]);
     expectArchived(dir, [...LINES.slice(0, 10), ...LINES.slice(15, 19), ...LINES.slice(20, 58)]);
+  });
+
+  it.each([
+    [[5], 'Message 5 was deleted or expired before the archive read it'],
+    [[5, 6, 7], 'Messages 5 to 7 were deleted or expired before the archive read them'],
+  ])('names the removed messages %j by their numbers', async (removed, message) => {
+    const stream = streamOf(LINES);
+    for (const sequence of removed) stream.remove(sequence);
+    expect(await archiveAll(stream)).toStrictEqual([`warn: ${message}`]);
   });
 
   it("logs once that it can't read the stream and once that it can read the stream again", async () => {
