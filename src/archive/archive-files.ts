@@ -225,12 +225,13 @@ export class ArchiveFiles {
     const { idsMax = IDS_MAX } = this.#options;
     const recentStart = await startOfLast(this.writer, RECENT_MAX, start);
     for await (const id of idsIn(this.writer, recentStart, start)) this.#recent.add(id);
-    let count = [...this.#days.values()].reduce((sum, one) => sum + one.ids.size, 0);
+    const others = [...this.#days.values()].reduce((sum, one) => sum + one.ids.size, 0);
+    let count = others;
     for await (const id of idsIn(this.writer, start, end)) {
       ids.add(id);
       // The message with this id may have been recorded already and may come again.
       this.#recent.add(id);
-      if (++count > idsMax) throw tooMany(fileNameOf('views', day), idsMax);
+      if (++count > idsMax) throw tooMany(fileNameOf('views', day), others > 0, idsMax);
     }
   }
 
@@ -248,11 +249,11 @@ export class ArchiveFiles {
   }
 }
 
-function tooMany(name: string, idsMax: number): Fatal {
+function tooMany(name: string, hasOthers: boolean, idsMax: number): Fatal {
+  const have = hasOthers ? ' and other files have' : ' has';
   return new Fatal(
     EXIT.badData,
-    `"${name}" and other files have more than ${plural(idsMax, 'line')} that "archive.json" doesn't ` +
-      'cover; move away the view files of days that the stream still has, and the archive writes ' +
-      'them again',
+    `"${name}"${have} more than ${plural(idsMax, 'line')} that "archive.json" doesn't cover; move ` +
+      'away the view files of days that the stream still has, and the archive will write them again',
   );
 }

@@ -220,7 +220,9 @@ describe('an archive', () => {
     fs.rmSync(recordPath(dir));
     await expect(archiveOf(stream, { dir, idsMax: 99 }).running).rejects.toMatchObject({
       exitCode: 65,
-      message: expect.stringMatching(/more than 99 lines that "archive.json" doesn't cover; move/),
+      message: expect.stringMatching(
+        /ndjson" has more than 99 lines that "archive.json" doesn't cover; move/,
+      ),
     });
     await archiveOf(stream, { dir, idsMax: 100 }).running;
     expectArchived(dir, lines);
