@@ -46,7 +46,11 @@ export function configFault(config: StreamConfig): string | undefined {
   // A stream that other streams feed has no subjects.
   const subjects = (config.subjects as string[] | undefined) ?? [];
   if (subjects.some((subject) => /^(>|(views|\*)\.[*>])$/.test(subject))) return undefined;
-  return `its subjects (${subjects.join(', ')}) don't include ${VIEWS}.<project>; add "${VIEWS}.>"`;
+  const why =
+    subjects.length === 0
+      ? 'it has no subjects'
+      : `its subjects (${subjects.join(', ')}) don't include ${VIEWS}.<project>`;
+  return `${why}; add "${VIEWS}.>"`;
 }
 
 /** A collector's requirements of the servers and of a stream. */
@@ -106,7 +110,8 @@ export function configWarnings(
   }
   if (isEach && config.max_msgs_per_subject > 0) {
     const most = plural(config.max_msgs_per_subject, 'view');
-    warnings.push(`Stream ${name} refuses a project's views beyond ${most} (max_msgs_per_subject)`);
+    const limit = `holds at most ${most} per project and refuses the rest (max_msgs_per_subject)`;
+    warnings.push(`Stream ${name} ${limit}`);
   }
   const stored = `Stream ${name} is stored on ${plural(copies, 'server')}`;
   const { replicas } = needs;

@@ -54,7 +54,7 @@ const DISCONNECTED = 'there is no connection to the cluster';
 const SILENT = 'the cluster acknowledges nothing';
 const UNANSWERED = "the cluster doesn't answer";
 const FULL = 'the stream is full';
-const REFUSING = "the stream doesn't accept the view";
+const REFUSING = 'the stream has just refused a view';
 const UNFIT = "the stream isn't set up for views";
 
 export const initialHealth = (nowMs: number): HealthState => ({

@@ -98,7 +98,9 @@ export function probe(cluster: Cluster, stream: string, subject: string): Promis
 /** Returns why a stream can't be used: exit 78 if asking again is useless, else 69. */
 export function cannotUse(error: unknown, name: string, cluster: Cluster): Fatal {
   const isUnanswered = error instanceof cluster.client.errors.TimeoutError;
-  const why = isUnanswered ? "it doesn't answer; check that it has a quorum" : errorText(error);
+  const why = isUnanswered
+    ? "JetStream doesn't answer; check that most of the servers are up"
+    : errorText(error);
   const isOff = (error as Error).name === 'JetStreamNotEnabled';
   return new Fatal(
     isOff || isRefusal(error, cluster) ? EXIT.badConfiguration : EXIT.unavailable,

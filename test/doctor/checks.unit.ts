@@ -783,7 +783,7 @@ const CLUSTER_FINDINGS: Findings = {
     }),
   ],
   'the stream limits the views of a project': [
-    "warning stream settings: Stream VIEWS refuses a project's views beyond 7 views",
+    'warning stream settings: Stream VIEWS holds at most 7 views per project and refuses the rest',
     stream({
       discard_new_per_subject: true,
       max_msgs_per_subject: 7,

@@ -35,7 +35,7 @@ describe('the check of a stream', () => {
       { subjects: ['views', 'views.1', 'views.*.x', '*', 'view.>'] },
       /include views\.<project>/,
     ],
-    ['the stream has no subjects', { subjects: undefined }, /don't include/],
+    ['the stream has no subjects', { subjects: undefined }, /^it has no subjects; add "views\.>"$/],
     ['the stream is stored in memory', { storage: 'memory' }, /in memory/],
     ['the stream is a work queue', { retention: 'workqueue' }, /drops messages that were read/],
     [
@@ -109,7 +109,7 @@ describe('the check of a stream', () => {
       { max_msgs_per_subject: 7, discard_new_per_subject: true },
       {},
       {},
-      /views beyond 7 views/,
+      /^Stream VIEWS holds at most 7 views per project and refuses the rest \(max_msgs_per_subject\)$/,
     ],
     [
       'max_msg_size is one byte too small',

@@ -36,7 +36,7 @@ const SILENT = 'the cluster acknowledges nothing';
 const UNANSWERED = "the cluster doesn't answer";
 const DISCONNECTED = 'there is no connection to the cluster';
 const FULL = 'the stream is full';
-const REFUSING = "the stream doesn't accept the view";
+const REFUSING = 'the stream has just refused a view';
 
 const ROWS: [what: string, reason: string | undefined, events: At[]][] = [
   ['views are accepted before any event', undefined, []],
