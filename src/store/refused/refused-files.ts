@@ -46,7 +46,8 @@ export class RefusedFiles implements RefusedStore {
   #day = '';
   /** Bytes of the day's file that aren't reserved for listed projects. */
   #unlistedBytes = 0;
-  #isFullLogged = false;
+  /** The limits that the day's file has reached, as logged. */
+  readonly #reached = new Set<string>();
   #isFailing = false;
   #isClosing = false;
   /** Counts since the start; `droppedLines` weren't stored. */
@@ -114,9 +115,11 @@ export class RefusedFiles implements RefusedStore {
         if (this.#isFailing) this.#options.log.info('Storing refused views again');
         this.#isFailing = false;
       } catch (error) {
-        const { dir, log } = this.#options;
-        if (!this.#isFailing)
-          log.warn(`Can't store refused views in "${dir}": ${errorText(error)}`);
+        if (!this.#isFailing) {
+          // A Fatal of the writer doesn't end this process.
+          const why = errorText(error).replace(', then start viewlog again', '');
+          this.#options.log.warn(`Dropping refused views: ${why}`);
+        }
         this.#isFailing = true;
       }
       const stored = this.#counts.storedLines - linesBefore;
@@ -133,7 +136,7 @@ export class RefusedFiles implements RefusedStore {
     await this.#write(day, NOTHING);
     if (day !== this.#day) {
       this.#day = day;
-      this.#isFullLogged = false;
+      this.#reached.clear();
       // Counts all earlier lines as those of unlisted ids. Some may be of listed projects, but this
       // only leaves more space for listed projects.
       this.#unlistedBytes = this.#writer.fileBytes;
@@ -154,21 +157,20 @@ export class RefusedFiles implements RefusedStore {
     return queued.flatMap(({ stamp, view, onDropped }) => {
       const line = Buffer.from(refusedLine(stamp, view));
       const unlistedBytes = view.project !== undefined && isListed(view.project) ? 0 : line.length;
-      const isFull =
-        bytes + line.length > maxBytesPerDay ||
-        (unlistedBytes > 0 && this.#unlistedBytes + unlistedBytes > maxBytesPerDay / 2);
-      if (!isFull) {
+      const isFull = bytes + line.length > maxBytesPerDay;
+      const isHalfFull =
+        unlistedBytes > 0 && this.#unlistedBytes + unlistedBytes > maxBytesPerDay / 2;
+      if (!isFull && !isHalfFull) {
         bytes += line.length;
         this.#unlistedBytes += unlistedBytes;
         return [{ line, onDropped }];
       }
       onDropped('full');
-      if (!this.#isFullLogged) {
-        this.#isFullLogged = true;
-        log.warn(
-          `Refused views of ${day} have reached --max-refused; viewlog drops those that don't fit`,
-        );
+      const what = isFull ? 'have reached' : 'with unlisted ids have reached half of';
+      if (!this.#reached.has(what)) {
+        log.warn(`Refused views of ${day} ${what} --max-refused; viewlog drops further ones`);
       }
+      this.#reached.add(what);
       return [];
     });
   }

@@ -103,12 +103,29 @@ describe('the file of refused views of a day', () => {
     expect(store.state()).toMatchObject({ storedLines: 5, droppedLines: 5 });
     expect(fs.statSync(join(dir, FILE)).size).toBe(store.state().storedBytes);
     expect(log.lines).toEqual([
-      "warn: Refused views of 2026-03-01 have reached --max-refused; viewlog drops those that don't fit",
+      'warn: Refused views of 2026-03-01 have reached --max-refused; viewlog drops further ones',
     ]);
     clock.ms += 24 * 3_600_000;
     store.keep(view(1));
     await store.close(20_000);
     expect(views('refused-2026-03-02.ndjson')).toEqual([{ n: 1 }]);
+  });
+
+  it('holds half of it for unlisted ids, which viewlog logs once, apart from a full file', async () => {
+    const { log, store, settled } = openRefused({ maxBytesPerDay: 50_000 });
+    const text = JSON.stringify({ x: 'x'.repeat(9_000) });
+    for (let n = 0; n < 5; n++) store.keep({ code: 'a', project: '2', text });
+    await settled(5);
+    const of = 'warn: Refused views of 2026-03-01';
+    const half = `${of} with unlisted ids have reached half of --max-refused; viewlog drops further ones`;
+    expect(log.lines).toEqual([half]);
+    for (let n = 0; n < 5; n++) store.keep({ code: 'a', project: '1', text });
+    await settled(10);
+    expect(log.lines).toEqual([
+      half,
+      `${of} have reached --max-refused; viewlog drops further ones`,
+    ]);
+    await store.close(20_000);
   });
 });
 
@@ -141,7 +158,12 @@ describe('a store of refused views', () => {
       store.keep(view(2));
       await settled(2);
       expect(views().at(-1)).toEqual({ n: 2 });
-      expect(log.lines).toHaveLength(2);
+      expect(log.lines).toEqual([
+        expect.stringMatching(
+          /^warn: Dropping refused views: Can't \w+ ".*"( for writing)?: EIO: [^;]*(; check the disk)?$/,
+        ),
+        'info: Storing refused views again',
+      ]);
       await store.close(20_000);
     },
   );
