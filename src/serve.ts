@@ -89,7 +89,7 @@ export async function serve(
   log.info(`viewlog listening on ${listener.url}`);
   installation = { ...installation, address: ownAddress(listener.address), status: status?.url };
   lock?.announce(installation);
-  if (status !== undefined) log.info(`status page on ${status.url}/`);
+  if (status !== undefined) log.info(`Status page on ${status.url}/`);
   const fatal = await stopped;
   isStopping = true;
   if (fatal === undefined) log.info('viewlog stopping');

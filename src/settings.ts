@@ -27,7 +27,7 @@ const clusterAddress = o.parser(
   'nats://host:4222,host2:4222',
   parseClusterAddress,
 );
-const projectId = o.matching(PROJECT_ID, '1 to 20 digits', '1000001', 'must have');
+const projectId = o.matching(PROJECT_ID, '1 to 20 digits', '1000001');
 const streamName = o.matching(
   /^[\w-]{1,200}$/,
   'letters, digits, _ and -',

@@ -28,7 +28,7 @@ describe('explain', () => {
     expect(missing.stderr).toContain(
       `Can't read "${file}.not": it doesn't exist; check the path\n`,
     );
-    const stderr = 'error: explain takes at most one FILE; found "b"\n';
+    const stderr = 'error: explain takes at most one FILE; "b" is one too many\n';
     expect(await run(['explain', file, 'b'], { data })).toMatchObject({ code: 64, stderr });
   });
 

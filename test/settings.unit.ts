@@ -171,10 +171,7 @@ describe('settings', () => {
       '--nats-stream=../A',
       '--nats-stream must contain only letters, digits, _ and -; found "../A". For example: --nats-stream VIEWS',
     ],
-    [
-      '--project=x',
-      '--project must have 1 to 20 digits; found "x". For example: --project 1000001',
-    ],
+    ['--project=x', '--project must be 1 to 20 digits; found "x". For example: --project 1000001'],
     [
       '--max-views-per-minute=0',
       '--max-views-per-minute must be a whole number from 1 to 1,000,000,000; found "0". For example: --max-views-per-minute 6000',

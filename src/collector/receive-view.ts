@@ -105,7 +105,9 @@ export function refuse(
 }
 
 export function refuseUnexpected(error: unknown, request: Exchange, parts: CollectorParts): Answer {
-  parts.log.error(`Unexpected: ${error instanceof Error ? error.stack : String(error)}`);
+  parts.log.error(
+    `Unexpected error in a request: ${error instanceof Error ? error.stack : String(error)}`,
+  );
   return refuse(
     unavailable("viewlog had an unexpected error, which is in the operator's log"),
     request,

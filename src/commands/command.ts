@@ -123,12 +123,12 @@ function checkOperands(
     const most = max === 0 ? 'no arguments' : `${wanted === noun ? 'one' : 'at most one'} ${noun}`;
     // `--name My site 1000001`: the word "site" is one too many.
     const excess = echo(wrong ?? operands[max]!);
-    throw new Fatal(EXIT.usage, `${name} takes ${most}; found "${excess}"`);
+    throw new Fatal(EXIT.usage, `${name} takes ${most}; "${excess}" is one too many`);
   }
   if (wrong === undefined) return;
   throw new Fatal(
     EXIT.usage,
-    `The ID of a project has 1 to 20 digits, such as 1000001; found "${echo(wrong)}"`,
+    `The ID of a project is 1 to 20 digits, such as 1000001; found "${echo(wrong)}"`,
   );
 }
 

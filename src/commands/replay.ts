@@ -33,8 +33,11 @@ export const replay = defineCommand({
   async run(settings, files, { print, log, self, asOwner }) {
     const wrong = files.find((file) => path.basename(file).startsWith('views-'));
     if (wrong !== undefined) {
-      const what = `"${echo(wrong)}" contains accepted views; replay needs a file of refused views`;
-      throw new Fatal(EXIT.usage, `${what}, such as refused-2026-01-31.ndjson`);
+      const what = `"${echo(wrong)}" has the name of a file of accepted views`;
+      throw new Fatal(
+        EXIT.usage,
+        `${what}; replay needs a file of refused views, such as refused-2026-01-31.ndjson`,
+      );
     }
     for (const file of files) checkReadable(file);
     // The first signal ends the replay after the view that it is sending.

@@ -47,7 +47,7 @@ export const snippet = defineCommand({
     }
     const { origin, hostname, protocol } = new URL(url);
     if (isLoopback(hostname)) {
-      log.warn(`Only browsers on this machine reach ${url}; give --url the public address`);
+      log.warn(`Only browsers on this machine can reach ${url}; give --url the public address`);
     } else if (protocol === 'http:') {
       log.warn(
         `Pages on https can't send to ${url}; if yours are on https, give --url an https address`,

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { EXIT, errnoOf, Fatal, errorText, writeAdvice } from '../base/exit.ts';
+import { EXIT, errnoOf, Fatal, shortErrorText, writeAdvice } from '../base/exit.ts';
 import { accessFix, fixText } from '../installation/commands.ts';
 import { absolute } from '../installation/installation.ts';
 import { syncDirectory } from './durable.ts';
@@ -43,5 +43,5 @@ export function cannotOpen(name: string, error: unknown): Fatal {
   const what = fix?.directory
     ? `read and write in directory "${fix.directory}"`
     : `open "${name}" for writing`;
-  return new Fatal(EXIT.cannotCreate, `Can't ${what}: ${errorText(error)}${hint}`);
+  return new Fatal(EXIT.cannotCreate, `Can't ${what}: ${shortErrorText(error)}${hint}`);
 }

@@ -104,9 +104,11 @@ export function checkReadable(path: string): void {
  * @param source what named the file.
  */
 export function cannotRead(path: string, error: unknown, source = 'the path'): Fatal {
-  const errno = errnoOf(error);
-  const why = errno === 'ENOENT' ? `it doesn't exist; check ${source}` : shortErrorText(error);
-  const hint = errno === 'EISDIR' ? '; name the files in it' : '';
-  const message = `Can't read "${printable(path, Infinity)}": ${why}${hint}`;
+  const causes: Readonly<Record<string, string>> = {
+    ENOENT: `it doesn't exist; check ${source}`,
+    EISDIR: 'it is a directory; name a file in it',
+  };
+  const why = causes[errnoOf(error) ?? ''] ?? shortErrorText(error);
+  const message = `Can't read "${printable(path, Infinity)}": ${why}`;
   return new Fatal(EXIT.ioError, message, error);
 }

@@ -108,14 +108,15 @@ export async function lastKnownStart(dir: string): Promise<Announced | undefined
  *   enough.
  */
 function lockPath(dir: string, name: string): string {
-  const fits = (text: string): boolean => Buffer.byteLength(text) + DRAFT_BYTES <= PATH_BYTES_MAX;
+  const bytesMax = PATH_BYTES_MAX - DRAFT_BYTES;
+  const fits = (text: string): boolean => Buffer.byteLength(text) <= bytesMax;
   const given = absolute(`${dir}/${name}`);
   const short = fits(given) ? given : relative('', given);
   if (fits(short)) return short;
   throw new Fatal(
     EXIT.cannotCreate,
-    `Can't lock "${dir}": its lock is a socket, whose path can have only ${PATH_BYTES_MAX} bytes; ` +
-      'start viewlog in that directory or choose a shorter path',
+    `Can't lock "${dir}": the path of its lock, "${given}", may have at most ${bytesMax} bytes, ` +
+      'because it is a socket; start viewlog from that directory or choose a shorter path',
   );
 }
 

@@ -30,7 +30,7 @@ export function cannotListen(error: unknown, address: Address, flags: string): F
   // Bun names an address in use only in its message.
   const inUse = errnoOf(error) === 'EADDRINUSE' || /in use/i.test(errorText(error));
   const why = inUse
-    ? `another program uses this address. Choose another one, or find that program and stop it: ${findListener(address.port)}`
+    ? `another program uses this address. Choose another address, or find that program and stop it: ${findListener(address.port)}`
     : `${errorText(error)}. Choose another address`;
   return new Fatal(EXIT.unavailable, `Can't listen on ${hostAndPort(address)} (${flags}): ${why}`);
 }
@@ -55,4 +55,4 @@ export function passedSocket(env: ReadEnv, pid: number, canUse: boolean): number
 
 /** @param why the cause and the fix. */
 const unusable = (why: string): Fatal =>
-  new Fatal(EXIT.badConfiguration, `Can't listen on the socket of the service manager: ${why}`);
+  new Fatal(EXIT.badConfiguration, `Can't listen on the service manager's socket: ${why}`);

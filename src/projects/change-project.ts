@@ -49,7 +49,7 @@ function originsAfter(
   if (before.length + added.length === 0) return undefined;
   throw new Fatal(
     EXIT.usage,
-    `Project ${id} would have no origin left; give the new one with --origin in the same ` +
+    `Project ${id} would have no origin left; add another with --origin in the same ` +
       'command, delete "origins" from the file to let every site send, ' +
       'or deactivate the project to let none send',
   );

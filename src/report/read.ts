@@ -37,11 +37,14 @@ export async function filesWith(
     const compressed = `${name}.gz`;
     if (!files.has(compressed)) continue;
     const [one, other] = [await extentOf(`${dir}/${name}`), await extentOf(`${dir}/${compressed}`)];
-    const isBegunAnew = one.firstId && other.firstId && one.firstId !== other.firstId;
-    if (isBegunAnew) continue;
+    const hasIds = one.firstId && other.firstId;
+    if (hasIds && one.firstId !== other.firstId) continue;
     const [longer, shorter] = one.bytes < other.bytes ? [compressed, name] : [name, compressed];
     files.delete(shorter);
-    warn(`${shorter} begins like ${longer}, which is as long or longer; only ${longer} is counted`);
+    const why = hasIds ? 'begin with the same view' : 'have the same day';
+    warn(
+      `The report counts ${longer} and leaves out ${shorter}, which isn't longer, because both ${why}`,
+    );
   }
   return Array.from(files, (name) => `${dir}/${name}`);
 }

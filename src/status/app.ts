@@ -75,7 +75,8 @@ export function statusApp(
   app.onError((error, context) => {
     const reason = errorText(error);
     // Logs an error once, because an open page asks every two seconds.
-    if (reason !== logged) log.error(`The status server failed: ${error.stack ?? reason}`);
+    if (reason !== logged)
+      log.error(`A request to the status server failed: ${error.stack ?? reason}`);
     logged = reason;
     return context.text(
       'The request failed; the log has the reason. Views are still accepted.\n',

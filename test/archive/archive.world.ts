@@ -95,7 +95,7 @@ describe.skipIf(!canRunNats())('an archive', () => {
   it('shows its state on the status server', async () => {
     const { nats, url, data } = await streamOf([...storedLines(DAYS[0]!, 100), 'no view']);
     const archive = startArchive({ url, data, args: ['--status=127.0.0.1:0'] });
-    const [, status] = await until(() => /^status page on (\S+)\/$/m.exec(archive.stdout()));
+    const [, status] = await until(() => /^Status page on (\S+)\/$/m.exec(archive.stdout()));
     await until(hasRecorded(data, 101));
     const get = (path: string, init = {}) => fetch(`${status}${path}`, init);
     expect((await get('/healthz')).status).toBe(200);

@@ -46,7 +46,7 @@ describe.skipIf(!canRunNats())('a service that is starting', () => {
     // Two signals of the same kind that arrive together count as one.
     for (const signal of ['SIGHUP', 'SIGUSR2', 'SIGHUP'] as const) await viewlog.deliver(signal);
     server.signal('SIGCONT');
-    const [, status] = await viewlog.says(/^status page on (\S+)\/$/m);
+    const [, status] = await viewlog.says(/^Status page on (\S+)\/$/m);
     expect((await fetch(`${status}/readyz`)).status).toBe(503);
     expect(viewlog.stdout()).toContain('viewlog is about to stop: not ready');
     await viewlog.says(/Projects file unchanged/);

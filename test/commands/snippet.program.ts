@@ -90,7 +90,9 @@ it('without --url, snippet uses the address of the running collector, or else th
   expect(running.stdout).toMatch(new RegExp(`="1000001",.*fetch\\("${url}/view",`));
   const { stdout, stderr } = await snippet('1000001', '--host', '::', '--port', '8088');
   expect(stdout).toContain('fetch("http://[::1]:8088/view",');
-  expect(stderr).toContain('warning: Only browsers on this machine reach http://[::1]:8088/view');
+  expect(stderr).toContain(
+    'warning: Only browsers on this machine can reach http://[::1]:8088/view',
+  );
 });
 
 it.each([

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { READ_LINE_BYTES_MAX, readBlocks } from '../../src/disk/lines.ts';
+import { checkReadable, READ_LINE_BYTES_MAX, readBlocks } from '../../src/disk/lines.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 async function read(content: string | Buffer) {
@@ -38,4 +38,11 @@ it('readBlocks refuses an endless line and never holds it in memory', async () =
     exitCode: 65,
     message: expect.stringContaining('has a line longer than 4 MiB'),
   });
+});
+
+it('a directory in the place of a file is refused with what to do', async () => {
+  const dir = tempDir();
+  const message = `Can't read "${dir}": it is a directory; name a file in it`;
+  expect(() => checkReadable(dir)).toThrow(message);
+  await expect(readBlocks(dir).next()).rejects.toThrow(message);
 });

@@ -105,7 +105,10 @@ describe('a lock', () => {
     fs.mkdirSync(join(dir, LOCK, LOCK), { recursive: true });
     await locked(join(dir, 'new'));
     expect((fs.statSync(join(dir, 'new')).mode & 0o777).toString(8)).toBe('750');
-    await expectRefused(dir, /^Can't open ".*lock" for writing: EISDIR.*; move that directory/);
+    await expectRefused(
+      dir,
+      /^Can't open ".*lock" for writing: EISDIR: [^,;']*; move that directory away$/,
+    );
     expect(fs.readdirSync(dir)).toEqual(['new', LOCK]);
     fs.writeFileSync(join(dir, 'file'), '');
     await expectRefused(join(dir, 'file'), /^Can't open ".*file" .*EEXIST.*; move that file away/);
@@ -114,7 +117,13 @@ describe('a lock', () => {
   test('is refused if its path is too long for a socket even relative to the working directory', async () => {
     const dir = join(tempDir(), 'd'.repeat(80), 'e'.repeat(60));
     fs.mkdirSync(dir, { recursive: true });
-    await expectRefused(dir, 'start viewlog in that directory or choose a shorter path');
+    // 107 or 103 bytes, without those of the draft that is renamed to the lock.
+    const bytes = process.platform === 'linux' ? 94 : 90;
+    await expectRefused(
+      dir,
+      `Can't lock "${dir}": the path of its lock, "${dir}/${LOCK}", may have at most ${bytes} ` +
+        'bytes, because it is a socket; start viewlog from that directory or choose a shorter path',
+    );
     const before = process.cwd();
     onTestFinished(() => process.chdir(before));
     process.chdir(join(dir, '..'));

@@ -30,5 +30,5 @@ it.each([
     env: ENV,
   });
   expect(status).toBe(78);
-  expect(stderr).toContain("error: Can't listen on the socket of the service manager: ");
+  expect(stderr).toContain("error: Can't listen on the service manager's socket: ");
 });

@@ -683,10 +683,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const { code, text } = await place.viewlog(args, ROOT, place.env);
       expect([code, text]).toStrictEqual([73, expect.stringContaining('run there as root')]);
       const command = commandIn(text, /run it as [^:]+: (.*)/);
-      const how = { ...asRoot(place), words: place.hasPage ? /status page on/ : /listening on/ };
+      const how = { ...asRoot(place), words: place.hasPage ? /Status page on/ : /listening on/ };
       const ran = await paste(place, command, [], how);
       expect(ran.text).toContain(`listening on ${place.address}`);
-      expect(ran.text.includes('status page on')).toBe(place.hasPage);
+      expect(ran.text.includes('Status page on')).toBe(place.hasPage);
     },
   },
   'another account edits the projects file': {

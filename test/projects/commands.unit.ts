@@ -169,12 +169,12 @@ test('projects lists the projects and escapes untrusted text', async () => {
 
 test.each([
   ['activate', 'activate needs the ID of a project. For example: viewlog activate 1000001 '],
-  ['activate 1 2', /^activate takes one ID; found "2"$/],
-  ['activate --name My site 1', /found "site"$/],
+  ['activate 1 2', /^activate takes one ID; "2" is one too many$/],
+  ['activate --name My site 1', /"site" is one too many$/],
   ['deactivate', 'deactivate needs the ID of a project. For example: '],
   ['deactivate 2', /^Project 2 isn't listed in \/.*\/projects.json$/],
   ['activate x1', 'such as 1000001; found "x1"'],
-  [`activate ${'1'.repeat(21)}`, 'The ID of a project has 1 to 20 digits'],
+  [`activate ${'1'.repeat(21)}`, 'The ID of a project is 1 to 20 digits'],
   ['activate 1 --origin https://b.com/', 'found "https://b.com/". Did you mean https://b.com?'],
   ['activate 1 --origin *.b.com:81/x', /Did you mean 'https:\/\/\*\.b\.com:81'\?$/],
   [
@@ -187,7 +187,7 @@ test.each([
   ['activate 1 --remove-origin https://c.com', 'no origin left'],
   ['activate 1 --operator me', '--operator must be an e-mail address'],
   ['activate 1 --max-views-per-minute 0', 'must be a whole number from 1'],
-  ['check x', 'check takes no arguments; found "x"'],
+  ['check x', 'check takes no arguments; "x" is one too many'],
 ])('"%s" is refused and changes nothing', async (line, why) => {
   const text = '{"projects": [{"id": "1", "origins": ["https://c.com"]}]}';
   const { run, read } = await file(text);

@@ -115,5 +115,10 @@ it("replay finds the collector by the data directory, not by the projects file's
 });
 
 it('replay refuses a file of accepted views', async () => {
-  expect((await run(['replay', 'views-2026-03-01.ndjson'])).code).toBe(64);
+  const { code, stderr } = await run(['replay', 'views-2026-03-01.ndjson']);
+  expect([code, stderr]).toStrictEqual([
+    64,
+    'error: "views-2026-03-01.ndjson" has the name of a file of accepted views; replay needs a ' +
+      'file of refused views, such as refused-2026-01-31.ndjson\n',
+  ]);
 });

@@ -168,7 +168,7 @@ it('serve names an address that is in use and the flag that sets it', async () =
     69,
     expect.stringMatching(
       `^error: Can't listen on 127\\.0\\.0\\.1:${statusPort} \\(--status\\): another program uses this address. ` +
-        'Choose another one, or find that program and stop it: ' +
+        'Choose another address, or find that program and stop it: ' +
         `(sudo )?ss -ltnp 'sport = :${statusPort}'\n$`,
     ),
   ]);

@@ -181,7 +181,7 @@ async function hangDisk(runtime: Runtime): Promise<void> {
   const disk = ext4();
   const trial = new Trial(runtime, ['--min-free=0', '--status=127.0.0.1:0'], disk.dir);
   const viewlog = await trial.start();
-  const [, status] = await viewlog.says(/status page on (\S+)\n/);
+  const [, status] = await viewlog.says(/Status page on (\S+)\n/);
   const isReady = async (): Promise<boolean> => (await fetch(`${status}readyz`)).ok;
   const areViewsWaiting = async (): Promise<boolean> =>
     /^viewlog_queue_lines [1-9]/m.test(await (await fetch(`${status}metrics`)).text());

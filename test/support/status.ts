@@ -9,7 +9,7 @@ export type Watched = Awaited<ReturnType<typeof startWatched>>;
 export async function startWatched(options: StartOptions = {}) {
   const args = ['--status=127.0.0.1:0', ...(options.args ?? [])];
   const viewlog = await startViewlog({ ...options, args });
-  const [, statusUrl = ''] = await viewlog.says(/^status page on (\S+)\/$/m);
+  const [, statusUrl = ''] = await viewlog.says(/^Status page on (\S+)\/$/m);
   return {
     ...viewlog,
     /** The status server's address, without a slash at its end. */

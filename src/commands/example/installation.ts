@@ -81,8 +81,8 @@ export function plainPath(file: string): string {
   const name = printable(file, Infinity);
   throw new Fatal(
     EXIT.usage,
-    `Can't put "${name}" into a configuration file: programs interpret its "${printable(odd)}"; ` +
-      'use a path of letters, digits and / . _ @ + = : -',
+    `Can't put "${name}" into a configuration file, where the character "${printable(odd)}" has a ` +
+      'special meaning; use a path of only letters, digits and / . _ @ + = : -',
   );
 }
 

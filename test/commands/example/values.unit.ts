@@ -141,7 +141,9 @@ it.each(
     odd,
   ]),
 )('example refuses a path with "%s", which some programs interpret', (_, odd = '') => {
-  expect(() => plainPath(`/etc/a${odd}b`)).toThrow('into a configuration file: programs interp');
+  expect(() => plainPath(`/etc/a${odd}b`)).toThrow(
+    `into a configuration file, where the character "${printable(odd)}" has a special meaning; use`,
+  );
   expect(plainPath('/srv/Ærlig_1.2-x@y+z=:')).toBe('/srv/Ærlig_1.2-x@y+z=:');
 });
 
