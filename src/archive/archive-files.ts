@@ -231,7 +231,12 @@ export class ArchiveFiles {
       ids.add(id);
       // The message with this id may have been recorded already and may come again.
       this.#recent.add(id);
-      if (++count > idsMax) throw tooMany(fileNameOf('views', day), others > 0, idsMax);
+      if (++count > idsMax)
+        throw tooMany(
+          fileNameOf('views', day),
+          others > 0 ? ' and other files have' : ' has',
+          idsMax,
+        );
     }
   }
 
@@ -249,8 +254,7 @@ export class ArchiveFiles {
   }
 }
 
-function tooMany(name: string, hasOthers: boolean, idsMax: number): Fatal {
-  const have = hasOthers ? ' and other files have' : ' has';
+function tooMany(name: string, have: string, idsMax: number): Fatal {
   return new Fatal(
     EXIT.badData,
     `"${name}"${have} more than ${plural(idsMax, 'line')} that "archive.json" doesn't cover; move ` +

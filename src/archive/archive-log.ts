@@ -62,7 +62,7 @@ export class ArchiveLog {
     const found = `${formatCount(count)} of them, which ${count === 1 ? 'is' : 'are'} now archived`;
     this.#log.error(
       `${which} missing from what the archive read, but the stream's leader has ` +
-        `${run[0] === run[1] ? 'it; it is now archived' : found}`,
+        (run[0] === run[1] ? 'it; it is now archived' : found),
     );
   }
 

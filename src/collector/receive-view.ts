@@ -106,7 +106,7 @@ export function refuse(
 
 export function refuseUnexpected(error: unknown, request: Exchange, parts: CollectorParts): Answer {
   parts.log.error(
-    `Unexpected error in a request: ${error instanceof Error ? error.stack : String(error)}`,
+    `Unexpected error in a request: ${(error as Error | undefined)?.stack ?? String(error)}`,
   );
   return refuse(
     unavailable("viewlog had an unexpected error, which is in the operator's log"),

@@ -103,7 +103,7 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
   }
   const isMissing = reading.content === undefined;
   const { access, line } = reading;
-  /** The fault if the list must be restored. */
+  /** The fault, if the list must be restored. */
   const lost = isMissing ? cannotRead(path, 'it no longer exists') : reading.fact;
   const first = (isMissing && lost) || summaryOfFaults(reading.faults);
   const fix = lost === undefined ? access && fixText(access) : RESTORE;

@@ -20,7 +20,7 @@ import { findCollector, sendView } from './send.ts';
 /** A running collector follows an edit of the projects file within 2 seconds. */
 const PROJECTS_FOLLOWED_MS = 3_000;
 /** A working collector accepts far more than this. */
-const VIEWS_PER_SECOND_MAX = 200;
+const VIEWS_PER_MINUTE_MAX = 12_000;
 /** The rest of a project's limit is left for the views that its pages send meanwhile. */
 const SHARE_OF_LIMIT = 1 / 4;
 const OUTCOMES_MAX = 20;
@@ -216,19 +216,17 @@ const unknownWords = (path: string, ids: readonly string[]): string =>
 
 type Limited = Pick<Project, 'maxViewsPerMinute'>;
 
-/**
- * Returns the pause between two views, in milliseconds, long enough that pages don't notice the
- * load.
- */
-function pauseMs({ maxViewsPerMinute = Infinity }: Limited): number {
-  return 1000 / Math.min(VIEWS_PER_SECOND_MAX, (maxViewsPerMinute / 60) * SHARE_OF_LIMIT);
-}
+/** Returns how many views to send per minute, so few that pages don't notice the load. */
+const perMinute = ({ maxViewsPerMinute = Infinity }: Limited): number =>
+  Math.min(VIEWS_PER_MINUTE_MAX, maxViewsPerMinute * SHARE_OF_LIMIT);
+
+/** Returns the pause between two views. */
+const pauseMs = (project: Limited): number => MINUTE_MS / perMinute(project);
 
 /** `one view every 34 s` or, from ten a minute on, `15 views per minute` */
 export function paceOf(project: Limited): string {
-  const ms = pauseMs(project);
-  const perMinute = Math.round(MINUTE_MS / ms);
-  return perMinute < 10
-    ? `one view every ${Math.round(ms / 1000)} s`
-    : `${formatCount(perMinute)} views per minute`;
+  const views = perMinute(project);
+  return views < 10
+    ? `one view every ${Math.round(60 / views)} s`
+    : `${formatCount(Math.floor(views))} views per minute`;
 }

@@ -78,10 +78,7 @@ export function statusApp(
     if (reason !== logged)
       log.error(`A request to the status server failed: ${error.stack ?? reason}`);
     logged = reason;
-    return context.text(
-      'The request failed; the log has the reason. Views are still accepted.\n',
-      500,
-    );
+    return context.text('The request failed; the log has the reason.\n', 500);
   });
   return (request) => app.fetch(request);
 }
