@@ -311,5 +311,5 @@ const isDiskFull = (error: unknown): boolean => DISK_FULL_ERRNOS.has(errnoOf(err
 function blockedBy(error: unknown, path: string): Blocked {
   const message = `Can't write "${path}": ${errorText(error)}`;
   if (isDiskFull(error)) return { reason: DISK_FULL, message: `${message}; ${writeAdvice(error)}` };
-  throw new Fatal(EXIT.ioError, `${message}; check the disk, then start viewlog again`);
+  throw new Fatal(EXIT.ioError, `${message}; check the disk`);
 }

@@ -48,10 +48,7 @@ export const synced = (path: string, sync: Promise<void>): Promise<void> =>
   });
 
 export const cannotSync = (path: string, error: unknown): Fatal =>
-  new Fatal(
-    EXIT.ioError,
-    `Can't sync "${path}": ${errorText(error)}; check the disk, then start viewlog again`,
-  );
+  new Fatal(EXIT.ioError, `Can't sync "${path}": ${errorText(error)}; check the disk`);
 
 /** Makes the names in a directory durable. File systems that answer EINVAL need no such sync. */
 export async function syncDirectory(files: FileOps, dir: string): Promise<void> {

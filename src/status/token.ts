@@ -35,8 +35,8 @@ export async function readToken(
   const source = file === undefined ? TOKEN_ENV : `"${printable(file, Infinity)}"`;
   if (token === undefined) {
     if (isLoopback(status.host)) return undefined;
-    const why = `${givenAs('status', chosen)} ${printable(status.host)} isn't loopback, so it needs a token`;
-    throw misconfigured(`${why}: --status-token-file FILE or ${TOKEN_ENV}`);
+    const why = `${givenAs('status', chosen)} ${printable(status.host)} isn't a loopback address, so it needs a token`;
+    throw misconfigured(`${why}; pass --status-token-file FILE or set ${TOKEN_ENV}`);
   }
   if (/^[\x21-\x7e]{16,}$/.test(token)) return token;
   const rule =

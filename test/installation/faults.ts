@@ -644,7 +644,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const { statusPort, dir } = place;
       place.options['status'] = `0.0.0.0:${statusPort}`;
       const needed =
-        /(?:--status|VIEWLOG_STATUS) 0\.0\.0\.0 isn't loopback, so it needs a token: (--\S+) FILE/;
+        /(?:--status|VIEWLOG_STATUS) 0\.0\.0\.0 isn't a loopback address, so it needs a token; pass (--\S+) FILE/;
       // An empty variable counts as unset.
       const { code, text } = await place.start('VIEWLOG_STATUS_TOKEN=');
       expect([code, text]).toStrictEqual([78, expect.stringMatching(needed)]);

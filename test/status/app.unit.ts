@@ -51,7 +51,7 @@ it('an error in the status server fails only its request and is logged once', as
     expect(await answer.text()).not.toContain('secret');
   }
   expect((await get('/healthz')).status).toBe(200);
-  const failed = /^error: The status server failed: .*secret/;
+  const failed = /^error: A request to the status server failed: .*secret/;
   expect(log.lines).toStrictEqual([expect.stringMatching(failed)]);
 });
 
@@ -260,10 +260,16 @@ it.each([
     '0.0.0.0',
     undefined,
     undefined,
-    /^--status 0\.0\.0\.0 isn't loopback/,
+    /^--status 0\.0\.0\.0 isn't a loopback address/,
   ],
   ['may be an empty variable on loopback', '127.0.0.1', undefined, '', undefined],
-  ["can't be an empty variable on other addresses", '0.0.0.0', undefined, '', /isn't loopback/],
+  [
+    "can't be an empty variable on other addresses",
+    '0.0.0.0',
+    undefined,
+    '',
+    /isn't a loopback address/,
+  ],
   [
     "can't be shorter than 16 characters",
     '0.0.0.0',

@@ -115,11 +115,7 @@ export class RefusedFiles implements RefusedStore {
         if (this.#isFailing) this.#options.log.info('Storing refused views again');
         this.#isFailing = false;
       } catch (error) {
-        if (!this.#isFailing) {
-          // A Fatal of the writer doesn't end this process.
-          const why = errorText(error).replace(', then start viewlog again', '');
-          this.#options.log.warn(`Dropping refused views: ${why}`);
-        }
+        if (!this.#isFailing) this.#options.log.warn(`Dropping refused views: ${errorText(error)}`);
         this.#isFailing = true;
       }
       const stored = this.#counts.storedLines - linesBefore;

@@ -225,7 +225,7 @@ test.each([
   expect(await store.append(view(1))).toEqual({ unavailable: 'the disk has failed' });
   const fault = `Can't ${what} "${path}": ${errno}: injected by the test, ${failing}`;
   expect(fatals.map(({ exitCode, message }) => [exitCode, message])).toEqual([
-    [74, `${fault}; check the disk, then start viewlog again`],
+    [74, `${fault}; check the disk`],
   ]);
   await expect(store.close(20_000)).rejects.toBe(fatals[0]);
 });
