@@ -152,11 +152,14 @@ function optionPage(
   manual: Manual,
 ): string | undefined {
   const byText = new Map<string, string[]>();
+  const variables = new Set<string>();
   for (const command of commands) {
     const option = command.options.find((one) => name === `--${flagOf(one)}`);
     if (option === undefined) continue;
     const [, text] = optionRow(command, option);
     byText.set(text, [...(byText.get(text) ?? []), command.name]);
+    const variable = envName(option);
+    if (variable !== undefined) variables.add(variable);
   }
   if (byText.size === 0) return undefined;
   const rows = Array.from(byText, ([text, names]) => [
@@ -165,7 +168,7 @@ function optionPage(
       : names.join(', '),
     text,
   ]);
-  return `${wrappedTable([[name, ''], ...rows])}${seeAlso(manual.sectionsWith(name))}`;
+  return `${wrappedTable([[name, ''], ...rows])}${seeAlso(manual.sectionsWith([name, ...variables]))}`;
 }
 
 /** Returns an option of a command with its value, and what it does there. */

@@ -39,11 +39,14 @@ const stem = (word: string): string => word.replace(/(?<=...)(?:ing|ed|es|e)$|(?
 const DOING =
   /^(?:how (?:do i|can i|to) )?(?:set ?up|install|configure|run|use)(?: viewlog)?(?: (?:behind|in|on|under|with))? (?=.)/;
 
-/** Returns what a question or a pasted message is about: leaves out the message's level and paths. */
+/**
+ * Returns what a question or a pasted message is about: leaves out the message's level, its paths
+ * and addresses, and what is in parentheses.
+ */
 const subjectOf = (asked: string): string =>
   asked
     .replace(/^(?:error|warning): /, '')
-    .replace(/"?\/[^\s"]+\/[^\s"]*"?/g, '')
+    .replace(/\([^()]*\)|https?:\S+|"?\/[^\s"]+\/[^\s"]*"?/g, '')
     .replace(DOING, '');
 
 interface Section {
@@ -136,6 +139,8 @@ const PART_MIN = { listed: 0.35, answer: 0.75 };
 /** How many times as good as the next section an answer must be. */
 const CLEAR = 1.5;
 const LISTED_MAX = 5;
+/** The factor for a section with a name of several words with which the question begins. */
+const BEGINS_FACTOR = 2;
 
 /** Returns how much a section is about these neighbouring words. */
 function pointsOf(words: readonly string[], { fields }: Section): number {
@@ -206,9 +211,10 @@ export class Manual {
   /**
    * Returns the sections that name an option, sorted by how often they name it relative to their
    * length.
+   * @param names the option's flag, and its variable, if it has one.
    */
-  sectionsWith(option: string): string[][] {
-    const mentions = new RegExp(`${option}(?![\\w-])`, 'g');
+  sectionsWith(names: readonly string[]): string[][] {
+    const mentions = new RegExp(`(?:${names.join('|')})(?![\\w-])`, 'g');
     const partOf = ({ text }: Section): number =>
       (text.match(mentions)?.length ?? 0) / (1_000 + text.length);
     return this.#sections
@@ -249,7 +255,9 @@ export class Manual {
         sum(pairs.map((pair) => pointsOf(pair, section) * weightOf(...pair)));
       // A section that only mentions the words in passing isn't about them.
       const isAbout = points.some((point) => point >= 1);
-      return { section, score, isAbout, part: isNamed ? 1 : sum(found) / whole };
+      // A pasted message begins with the words that a section's name quotes.
+      const factor = lengths[0]! > 1 ? BEGINS_FACTOR : 1;
+      return { section, score: factor * score, isAbout, part: isNamed ? 1 : sum(found) / whole };
     });
     return ranked
       .filter(({ part }) => part >= PART_MIN.listed)
