@@ -103,7 +103,8 @@ const withShortExports = (text) =>
  * takes 3% of a start. Hono has a second router for routes that the first one can't match, reads
  * forms, mounts other applications, answers WebSockets, and moves tags into a document's head. The
  * NATS client has WebSockets too, a benchmark, consumers that servers push to, direct reads of a
- * stream, and cryptography of its own for logins: 89 KiB.
+ * stream, and cryptography of its own for logins: 89 KiB. Its parser of IP addresses does what
+ * `node:net` does.
  */
 const without = {
   name: 'without',
@@ -116,12 +117,14 @@ const without = {
       { filter: /^@nats-io\/nkeys$|^\.\/(ws_transport|bench|pushconsumer|jsm_direct)$/ },
       () => ({ path: 'nats', namespace: 'none' }),
     );
+    onResolve({ filter: /^\.\/ipparser$/ }, () => ({ path: 'ip', namespace: 'none' }));
     const parts = {
       http2: 'export class Http2ServerRequest {} export const constants = {};',
       hono:
         'export class TrieRouter {} export let parseBody, createMountedRequest;' +
         'export const defineWebSocketHelper = () => {}; export const components_exports = {};',
       nats: 'exports.DirectStreamAPIImpl = class {};',
+      ip: "exports.isIP = require('node:net').isIP;",
     };
     onLoad({ filter: /./, namespace: 'none' }, ({ path }) => ({ contents: parts[path] }));
     // viewlog's own package.json: only its version is read.

@@ -65,6 +65,8 @@ export function warningsOf({ store, minFreeBytes }: CollectorState): readonly st
   const { unavailable, freeBytes = Infinity } = store;
   const leastBytes = 2 * minFreeBytes;
   if (unavailable !== undefined || freeBytes >= leastBytes) return [];
-  const low = `Free disk space (${formatRoundedSize(freeBytes)}) is below twice --min-free (${formatSize(leastBytes)})`;
-  return [`${low}, so refused views are no longer stored; free some space, or lower --min-free`];
+  const low = `Free disk space (${formatRoundedSize(freeBytes)}) is below ${formatSize(leastBytes)}`;
+  return [
+    `${low}, which is twice --min-free, so no refused views are stored; free some space or lower --min-free`,
+  ];
 }

@@ -245,7 +245,8 @@ export function spaceStep(
             `To free at least ${missing}, delete`,
           ]
         : ['', 'Delete'];
-    const lower = from === undefined ? '' : ' Or start viewlog with a lower --min-free.';
+    const lower =
+      from === undefined ? '' : ' Alternatively, start viewlog with a lower --min-free.';
     const text =
       `${freeBytes === 0 ? 'No space' : formatRoundedSize(freeBytes)} is free${needed}. ` +
       `${remove} view files (views-*.ndjson) of earlier days that you have shipped or copied, ` +
@@ -264,8 +265,10 @@ const SET_BY = {
 
 /** Returns what to do about a project that has sent no views lately. */
 function silentStep({ reasons }: ProjectRow): Step {
-  const refused = reasons.length > 0 ? ', and open the project below to see its refusals' : '';
-  return { text: `Check that the site's pages still contain the script${refused}.` };
+  const refused =
+    " Some of its views were refused in the last 24 hours; to see why, open the project's row on the status page.";
+  const text = "Check that the site's pages still contain the script.";
+  return { text: reasons.length > 0 ? text + refused : text };
 }
 
 /** Returns the problem of a project's views or of requests that name no project. */
@@ -276,9 +279,9 @@ export function problemNotice(row: ProjectRow, of: Installation, nowMs: number):
   const shown = reasons.filter(({ lastHour }) => lastHour > 0);
   const open = reasons.filter(isOpen);
   const isGreen = colour === 'green';
-  // In a green row, the reasons that aren't fixed refused too few views to be a problem.
+  // In a green row, too few views were refused for the open reasons to be a problem.
   const fixed = reasons.filter(isFixed);
-  const which = open.length > 0 ? reasonsWords(fixed) : '';
+  const which = open.length > 0 || kind === 'unlisted' ? reasonsWords(fixed) : '';
   const refusals = kind === 'requests' ? 'The failures began' : 'The refusals began';
   const begun = state === 'silent' ? 'The last view was accepted' : refusals;
   const time = at(sinceOf(row));
@@ -296,7 +299,7 @@ function otherRefusals({ kind, refused, reasons }: ProjectRow): string {
   const failed = kind === 'requests' ? 'failed' : `${were(refused)} refused`;
   const [first] = open;
   const causes = open.length === 1 ? 'another cause' : 'other causes';
-  // The label could be that of the fixed cause.
+  // The fixed cause may have the same label.
   const isOrigin = open.length === 1 && first?.sample.code === 'origin-not-allowed';
   const why = isOrigin
     ? ` (${refusalLabel(first.sample)} ${fromWords(first.sample)})`
@@ -379,9 +382,9 @@ function faultSteps(reason: JudgedReason, of: Installation): Step[] {
   const steps = [fixOf(reason, of)];
   for (const sample of others) {
     const fix = fixOf({ ...reason, sample }, of);
-    // A fix of several faults follows the last of them.
+    // A fix shared by several faults follows the last of them.
     if (stepText(fix) === stepText(steps.at(-1)!)) steps.pop();
-    steps.push({ text: `Another fault, most recently ${latestWords(sample)}` }, fix);
+    steps.push({ text: `Another case, most recently ${latestWords(sample)}` }, fix);
   }
   return steps;
 }
@@ -406,10 +409,16 @@ export function delistedStep(
     'If it was removed on purpose, remove the script from its pages.';
   // Views refused for another reason arrived while the project was listed.
   const reason = reasons.find(({ sample }) => sample.code === 'project-not-activated');
-  const { command } = reason?.remedy.kind === 'activate' ? fixOf(reason, of) : {};
-  if (command === undefined) return { text };
-  const add = 'To add a new entry instead, without the old name, limit and other origins:';
-  return { text: `${text} ${add}`, command };
+  const { remedy } = reason ?? {};
+  if (reason === undefined || remedy?.kind !== 'activate') return { text };
+  const how =
+    remedy.origin === undefined
+      ? 'without the old name, limit and origins, so that it accepts views from any site'
+      : 'with only this origin and without the old name and limit';
+  return {
+    text: `${text} To add a new entry instead, ${how}:`,
+    command: fixOf(reason, of).command,
+  };
 }
 
 function typoSteps({ id, meant }: ProjectRow): Step[] {
@@ -528,6 +537,7 @@ function obstructionOf(
 /** Why views of a code are never stored. A 503 promises nothing. */
 const NOT_STORED: Readonly<Partial<Record<RefusalCode, string>>> = {
   'malformed-json': 'viewlog stores only whole JSON objects.',
+  'method-not-allowed': 'viewlog stores only views sent with POST.',
   'not-found': 'viewlog stores only views sent to /view.',
   'request-timeout': 'viewlog stores only whole JSON objects.',
   'unsupported-media-type': "viewlog doesn't read such bodies.",
@@ -543,7 +553,7 @@ const DROPPED: Readonly<Record<Dropped, string>> = {
   off: '--max-refused is 0.',
   full: '--max-refused was reached.',
   'little-space': 'free disk space was below twice --min-free.',
-  'too-many': 'too many views arrived together.',
+  'too-many': 'too many views arrived at once.',
   failed: "the file couldn't be written, or viewlog was stopping.",
 };
 
@@ -676,7 +686,7 @@ const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.c
 /** An address at which browsers might reach a collector. */
 const VIEWS_SITE = 'https://views.example.com';
 
-/** Returns the first steps, for a collector to which no view was sent yet. */
+/** Returns the first steps, for a collector that hasn't been sent a view yet. */
 function firstSteps({ installation: of, projects, startMs }: StatusModel): Notice {
   const first = projects.find(({ active }) => active) ?? projects[0] ?? EXAMPLE;
   const { id, active, origins } = first;

@@ -54,14 +54,13 @@ export function problemWords(
   const failed = `failed before viewlog knew ${refused === 1 ? 'its' : 'their'} project`;
   const what = `in the last hour ${kind === 'requests' ? failed : `${were(refused)} refused`}`;
   const gone = refused - one.refused;
-  const ofFixed = one.reasons.filter(isFixed).reduce((sum, { lastHour }) => sum + lastHour, 0);
+  const fixedReasons = one.reasons.filter(isFixed);
+  const ofFixed = fixedReasons.reduce((sum, { lastHour }) => sum + lastHour, 0);
   const fixed = Math.min(gone, ofFixed);
+  const fixedCauses =
+    fixedReasons.length === 1 ? 'a cause that no longer applies' : 'causes that no longer apply';
   const causes = [
-    ...(fixed > 0
-      ? [
-          `${formatCount(fixed)} for ${fixed === 1 ? 'a cause that no longer applies' : 'causes that no longer apply'}`,
-        ]
-      : []),
+    ...(fixed > 0 ? [`${formatCount(fixed)} for ${fixedCauses}`] : []),
     ...(gone > fixed ? [`${formatCount(gone - fixed)} during the outage`] : []),
   ];
   return causes.length === 0
@@ -193,7 +192,7 @@ export function figures(model: StatusModel): Figure[] {
   ];
 }
 
-/** So the number can be higher than the sum of the problems above it. */
+/** Explains why the number can exceed the sum of the problems above it. */
 const REFUSED_HINT = 'in the last hour, including unlisted ids and fixed problems';
 
 function storeFigure({ store, space }: StatusModel): Figure {
@@ -205,7 +204,7 @@ function storeFigure({ store, space }: StatusModel): Figure {
   if (space === undefined) return ['Free disk', 'unknown', "viewlog can't check it"];
   const { freeBytes, daysLeft } = space;
   const lasts =
-    daysLeft === undefined ? 'estimate after one full day' : `lasts ${daysInWords(daysLeft)}`;
+    daysLeft === undefined ? 'days left: not known yet' : `lasts ${daysInWords(daysLeft)}`;
   return ['Free disk', formatRoundedSize(freeBytes), lasts];
 }
 

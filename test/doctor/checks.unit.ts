@@ -554,7 +554,7 @@ const FINDINGS: Findings = {
     shown(sceneOf({}, 2, 'origin-not-allowed')),
   ],
   'only some causes of refusals are fixed': [
-    'warning refusals: Aurora: 11 of 111 views in the last hour were refused, including 9 for causes that no longer apply',
+    'warning refusals: Aurora: 11 of 111 views in the last hour were refused, including 9 for a cause that no longer applies',
     shown(fixedBesideOpen()),
   ],
   'a proxy cuts off bodies': [

@@ -51,7 +51,7 @@ it('the status page shows when counting began, if the collector has run for days
   const scene = new Scene([AURORA], NOON - 3 * DAY_MS);
   scene.counts.sinceMs -= DAY_MS;
   scene.accept();
-  expect(scene.whole()).toMatch(/^Free disk: 8\.0 GiB \(estimate after one full day\)$/m);
+  expect(scene.whole()).toMatch(/^Free disk: 8\.0 GiB \(days left: not known yet\)$/m);
   scene.around = { files: { bytesPerDay: 2 ** 30 } };
   expect(scene.whole()).toMatch(
     /\nLast view accepted 1 s ago\. Restarted on 2026-11-19 14:00 UTC\. Counted since 2026-11-18 14:00 UTC\.\n[^]*\nFree disk: 8\.0 GiB \(lasts 7 days\)\n[^]*\nWriting views-2026-11-22\.ndjson, 1\.2 KiB\. viewlog 0\.1\.0\.\n$/,
@@ -154,7 +154,7 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
     const installation = { chosen: { 'min-free': { text: '64MiB', from: 'flag' } } } as const;
     scene.around = { ...scene.around, installation };
     expect(scene.text()).toMatch(
-      / which is 64 MiB \(set on the command line\)\..* Or start viewlog with a lower --min-free\. To list /,
+      / which is 64 MiB \(set on the command line\)\..* Alternatively, start viewlog with a lower --min-free\. To list /,
     );
     expect(headlineOf(scene.model())[0]).toBe('red');
     expect(scene.whole()).toMatch(/ not stored {8}1 .* not stored {8}2 .* inactive {10}3 /s);
@@ -229,7 +229,7 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
     scene.refuse(2, moved, MOVED);
     scene.accept(11);
     expect(scene.text()).toMatch(
-      /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views in the last hour were refused, including 32 for causes that no longer apply\. The refusals began on/,
+      /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views in the last hour were refused, including 32 for a cause that no longer applies\. The refusals began on/,
     );
     scene.around = { store: { unavailable: 'x' } };
     const during =
@@ -240,7 +240,7 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
     scene.accept();
     scene.refuse(9, { code: 'invalid-view', project: '1' });
     expect(scene.text()).toContain(
-      '43 of 55 views in the last hour were refused, including 2 for causes that no longer apply and 32 during the outage.',
+      '43 of 55 views in the last hour were refused, including 2 for a cause that no longer applies and 32 during the outage.',
     );
   });
 
@@ -251,9 +251,12 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
     scene.refuse(1, { code: 'unsupported-media-type', detail: type }, 'https://b.example');
     scene.refuse(2, { code: 'method-not-allowed' }, MOVED);
     scene.refuse(9, { code: 'method-not-allowed' });
+    expect(scene.text()).toContain(
+      "2 refused requests weren't stored: viewlog stores only views sent with POST.",
+    );
     expect(scene.text())
       .toContain(`  5 requests failed in the last 24 hours, most recently on ${at('14:00')} from https://b.example: unsupported media type (The body was sent as "text/plain").
-  Another fault, most recently on ${at('14:00')} from ${MOVED}: unsupported media type (The body was sent as "text/plain").
+  Another case, most recently on ${at('14:00')} from ${MOVED}: unsupported media type (The body was sent as "text/plain").
   Send views as application/json; with sendBeacon, as a Blob of that type.
 `);
     expect(scene.text())
@@ -383,7 +386,7 @@ Aurora: both views in the last hour were refused. The refusals began on ${at('14
     expect(scene.text()).toContain(`: hc is required (received nothing).
   Correct the page "/shop". To see why this view was refused:
     printf %s '${from}' | ${VIEWLOG} explain ${FILES}
-  Another fault, most recently on ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
+  Another case, most recently on ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
   Correct the page that sends such views. To see why this view was refused:
     printf %s '${text}' | ${VIEWLOG} explain ${FILES}
   3 refused views are stored.`);
@@ -438,7 +441,7 @@ Aurora: no views accepted in the last 3 hours (25 in the same hours yesterday). 
     scene.refuse(1, moved, MOVED);
     scene.nowMs = NOON;
     expect(scene.text()).toMatch(
-      /\n {2}Check that .* the script, and open the project below to see its refusals\.$/,
+      /\n {2}Check that .* the script\. Some .* to see why, open the project's row on the status page\.$/,
     );
     scene.accept();
     expect(scene.text()).toBe('Views are arriving from 1 of 2 projects');
@@ -469,8 +472,8 @@ To get the first view
   viewlog removes one day of view files and one of refused files per hour. To remove them now:
     rm /data/views-2026-01-01.ndjson /data/refused-2026-01-02.ndjson
 viewlog is about to stop but accepts views until then.
-Free disk space (65 MiB) is below twice --min-free (128 MiB), so refused views are no longer stored.
-  Free some space, or lower --min-free.`);
+Free disk space (65 MiB) is below 128 MiB, which is twice --min-free, so no refused views are stored.
+  Free some space or lower --min-free.`);
     const many = Array.from({ length: 21 }, (_, i) => `views-2026-01-${i + 10}.ndjson`);
     scene.around = { files: { overdue: many } };
     expect(scene.text()).toMatch(/\n21 files are .* To remove the oldest 20 now:\n.*-29\.ndjson$/s);
@@ -529,7 +532,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   scene.list(AURORA, { id: '2' });
   expect(scene.text())
     .toContain(`Project 77 (no longer listed): 9 of 10 views in the last hour were refused. The refusals began on ${at('14:00')}.
-  77 was in the projects file, and its last view was accepted on ${at('14:00')}. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. If it was removed on purpose, remove the script from its pages. To add a new entry instead, without the old name, limit and other origins:
+  77 was in the projects file, and its last view was accepted on ${at('14:00')}. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. If it was removed on purpose, remove the script from its pages. To add a new entry instead, with only this origin and without the old name and limit:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example
   9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: project not activated.${again.trimEnd()}`);
   scene.refuse(1, { code: 'origin-not-allowed', project: '77' }, MOVED);
@@ -546,6 +549,11 @@ it('the status page shows an unlisted id until it is activated, with the command
   expect(scene.whole()).not.toContain('\n77\n');
   scene.refuse(20, unlisted('77'), 'https://x.example');
   expect(arrivingWords(scene.model())[0]).toBe(503);
+  // Without an origin, the new entry would accept every origin.
+  scene.refuse(1, unlisted('77'));
+  const any =
+    'To add a new entry instead, without the old name, limit and origins, so that it accepts views from any site:';
+  expect(scene.text()).toContain(`${any}\n    ${VIEWLOG} activate 77 ${FILES}\n`);
   scene.nowMs += DAY_MS;
   expect(scene.whole()).not.toContain('Unlisted id');
 });
@@ -557,9 +565,12 @@ it("the status page doesn't call a cause fixed just because its project is no lo
   scene.refuse(15, { code: 'rate-limited', project: '77', limit: 20 }, undefined, undefined, 0);
   scene.accept(1, '77');
   scene.list({ id: '2' });
+  expect(scene.text()).toContain(
+    '\nProject 77 (no longer listed): the problem (rate limited) was fixed on ',
+  );
   scene.refuse(9, unlisted('77'));
   expect(scene.text()).toContain(
-    '24 of 45 views in the last hour were refused, including 15 for causes that no longer apply. ',
+    '24 of 45 views in the last hour were refused, including 15 for a cause that no longer applies. ',
   );
 });
 
@@ -892,14 +903,14 @@ it('the status page names causes that still refuse views before fixed causes', (
 it.each([
   ['with a charset', 'application/x-www-form-urlencoded; charset=UTF-8'],
   ['with a quoted charset', 'text/plain; charset="utf-8"'],
-])('the status page names a wrong type %s whole', (_, type) => {
+])('the status page quotes a wrong type %s in full', (_, type) => {
   const scene = sceneOf();
   const detail = `The body was sent as "${type}". Send it as plain application/json.`;
   scene.refuse(9, { code: 'unsupported-media-type', detail }, MOVED);
   expect(scene.text()).toContain(`unsupported media type (The body was sent as "${type}").\n`);
 });
 
-it('the status page counts one view that was refused for a fixed cause', () => {
+it('the status page says whether views were refused for one fixed cause or several', () => {
   const scene = sceneOf();
   scene.refuse(1, moved, MOVED);
   scene.list({ ...AURORA, origins: [...AURORA.origins, MOVED] }, { id: '2' });
@@ -908,9 +919,17 @@ it('the status page counts one view that was refused for a fixed cause', () => {
   expect(scene.text()).toContain(
     '2 of 3 views in the last hour were refused, including 1 for a cause that no longer applies. ',
   );
+  scene.list(
+    { ...AURORA, origins: [...AURORA.origins, MOVED], maxViewsPerMinute: 20 },
+    { id: '2' },
+  );
+  scene.refuse(3, { code: 'rate-limited', project: '1', limit: 10 });
+  scene.accept();
+  scene.refuse(2, { code: 'invalid-view', project: '1' });
+  expect(scene.text()).toContain('including 4 for causes that no longer apply. ');
 });
 
-it('the status page says that a disk is full in less than a day', () => {
+it('the status page says that the disk will be full in less than a day', () => {
   const scene = sceneOf({ files: { bytesPerDay: 2 ** 34 } });
   expect(scene.whole()).toContain('\nFree disk: 8.0 GiB (lasts less than a day)\n');
 });

@@ -101,7 +101,7 @@ describe.skipIf(!hasChromium())('the status page', () => {
     await page.evaluate('globalThis.isOld = true');
     await viewlog.signal('SIGKILL');
     await page.locator('.lost').waitFor();
-    expect(await page.title()).toBe("viewlog: can't be reached");
+    expect(await page.title()).toBe('viewlog: out of date');
     const args = [`--status=127.0.0.1:${viewlog.statusPort}`];
     const again = await startWatched({ data: viewlog.data, args });
     await page.locator('.lost').waitFor({ state: 'hidden' });

@@ -18,7 +18,7 @@ function refresh(): void {
     if (href !== location.href) return;
     if (request.status === 200 && request.responseXML) return show(request.responseXML);
     document.body.dataset['lost'] = '';
-    document.title = "viewlog: can't be reached";
+    document.title = 'viewlog: out of date';
   });
   request.send();
 }
