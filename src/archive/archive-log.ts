@@ -50,7 +50,7 @@ export class ArchiveLog {
     const which =
       runs.length === 1
         ? runText(runs[0]!)
-        : `${plural(count, 'message')} between ${first} and ${last}, in ${plural(runs.length, 'run')}, were`;
+        : `${plural(count, 'message')} between ${first} and ${last}, in ${plural(runs.length, 'range')}, were`;
     const read = count === 1 ? 'it' : 'them';
     this.#log.warn(`${which} deleted or expired before the archive read ${read}`);
   }
@@ -87,7 +87,8 @@ export class ArchiveLog {
       this.#log.warn(`The archive is ${plural(messages, 'message')} behind the end of the stream`);
     } else if (messages < LAG_MIN && this.#loggedLag > 0) {
       this.#loggedLag = 0;
-      this.#log.info('The archive has caught up with the stream');
+      const few = `fewer than ${formatCount(LAG_MIN)} messages`;
+      this.#log.info(`The archive is ${few} behind the end of the stream again`);
     }
   }
 }

@@ -51,7 +51,7 @@ export class RestoredDay {
       if (this.#after < end) continue;
       await this.#write();
       await this.#files.restored(this.#day);
-      log.info(`Restored ${plural(this.#written, 'view')} of ${this.#day}`);
+      log.info(`Restored ${plural(this.#written, 'view')} from ${this.#day}`);
       return true;
     }
     return false;

@@ -30,7 +30,7 @@ const SYNTAX: Record<string, string> = {
   InvalidCommentToken: "comments aren't allowed in JSON",
   UnexpectedEndOfNumber: 'expected a digit at the end of the number',
   InvalidUnicode: 'expected four hexadecimal digits after "\\u"',
-  InvalidEscapeCharacter: 'expected one of "\\/bfnrtu after a backslash',
+  InvalidEscapeCharacter: 'expected one of the characters " \\ / b f n r t u after a backslash',
   InvalidCharacter: 'expected no tab or other control character inside text',
 };
 

@@ -15,6 +15,9 @@ export function printable(text: string, lengthMax = 200): string {
   );
 }
 
+/** Ends a text with a full stop, unless the text ends in one, or in a colon or a question mark. */
+export const sentence = (text: string): string => text.replace(/[^.:?]$/, '$&.');
+
 /**
  * Returns typed text as a message can quote it: `printable`, and without the part before an `@`,
  * which may be a password (`nats://user:password@host`).

@@ -102,7 +102,7 @@ export function readCommand<K extends OptionName>(
     const variable = needsTokenVariable(self.chosen) ? TOKEN_ENV : undefined;
     if (!command) return undefined;
     const { words, command: run } = runAs(owner, self, command, variable);
-    return run === undefined ? words : `run it ${words}: ${run}`;
+    return run === undefined ? words : `run the command ${words}: ${run}`;
   };
   return { settings, operands, self, asOwner };
 }
@@ -128,7 +128,7 @@ function checkOperands(
   if (wrong === undefined) return;
   throw new Fatal(
     EXIT.usage,
-    `The ID of a project is 1 to 20 digits, such as 1000001; found "${echo(wrong)}"`,
+    `The ID of a project must be 1 to 20 digits, such as 1000001; found "${echo(wrong)}"`,
   );
 }
 

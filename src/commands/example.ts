@@ -192,7 +192,7 @@ function warningAboutAccess(
     ...(used.has('site') ? [projects] : []),
   ].filter(isForbidden);
   if (files.length === 0) return undefined;
-  const what = `This user can't read "${files.join('" or "')}", so the file has defaults`;
+  const what = `This user can't read "${files.join('" or "')}", so the printed file contains defaults`;
   return [what, owner && asOwner(owner)].filter(Boolean).join('; ');
 }
 
@@ -215,6 +215,6 @@ function warningAboutOwner(of: Installation, used: Used): string | undefined {
     return `"${dir}" doesn't exist. The file runs viewlog as ${who}; create the directory for that user first`;
   }
   if (uid !== 0) return undefined;
-  const fix = 'give the directory to a user of its own with chown and print the file again';
+  const fix = 'use chown to give the directory to a dedicated user, then print the file again';
   return `"${dir}" belongs to root, so the service would run as root; ${fix}`;
 }

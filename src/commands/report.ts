@@ -3,7 +3,7 @@ import { EXIT, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { timeZone } from '../base/option.ts';
 import { writeFile } from '../base/output.ts';
-import { printable } from '../base/text.ts';
+import { printable, sentence } from '../base/text.ts';
 import * as commands from '../installation/commands.ts';
 import { readProjectsFile } from '../projects/projects-file.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';
@@ -102,7 +102,7 @@ async function listedIn(path: string, log: Log): Promise<readonly ProjectEntry[]
   if ('file' in reading) return reading.file.projects;
   if (reading.content !== undefined) {
     const effect = "The report shows ids instead of names and counts a site's own pages as sources";
-    log.warn(`${reading.fact ?? reading.faults[0]!}. ${effect}`);
+    log.warn(`${sentence(reading.fact ?? reading.faults[0]!)} ${effect}`);
   }
   return [];
 }

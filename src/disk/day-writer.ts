@@ -49,7 +49,7 @@ interface OpenFile {
 
 /** A FIFO or /dev/null would accept lines and discard them, so viewlog never writes to one. */
 const NOT_REGULAR =
-  "it isn't a regular file, but a directory, a FIFO, a device or a link to one; move it away";
+  'it is a directory, a FIFO, a device or a link to one, not a regular file; move it away';
 const SEAL = Uint8Array.of(NEWLINE);
 export const NOTHING = new Uint8Array(0);
 
@@ -159,7 +159,8 @@ export class DayWriter {
     if (isWhole) return;
     throw new Fatal(
       EXIT.ioError,
-      `"${file.path}" ends in a fragment because the disk is full; the next start seals it`,
+      `"${file.path}" may end in a fragment, because its last line couldn't be written whole; the next ` +
+        'start seals it',
     );
   }
 

@@ -23,7 +23,7 @@ export async function prepareDirectory(dir: string, files: FileOps): Promise<str
     await syncDirectory(files, dirname(made)).catch(() => {});
     return dir;
   } catch (error) {
-    throw cannotOpen(dir, error);
+    throw cannotOpen(dir, error, `create directory "${dir}"`);
   }
 }
 
@@ -34,14 +34,20 @@ export const daysIn = async (files: FileOps, dir: string, kind: FileKind): Promi
     .filter((day) => day !== undefined)
     .sort();
 
-/** Returns a Fatal with exit 73: the file or its directory, the reason and the fix. */
-export function cannotOpen(name: string, error: unknown): Fatal {
+/**
+ * Returns a Fatal with exit 73: the file or its directory, the reason and the fix.
+ * @param doing what failed, in words.
+ */
+export function cannotOpen(
+  name: string,
+  error: unknown,
+  doing = `open "${name}" for writing`,
+): Fatal {
   const isForbidden = ['EACCES', 'EPERM'].includes(errnoOf(error) ?? '');
   const fix = isForbidden ? accessFix(absolute(name), 'rw') : undefined;
   const advice = fix ? fixText(fix) : writeAdvice(error);
   const hint = advice === undefined ? '' : `; ${advice}`;
-  const what = fix?.directory
-    ? `read and write in directory "${fix.directory}"`
-    : `open "${name}" for writing`;
-  return new Fatal(EXIT.cannotCreate, `Can't ${what}: ${shortErrorText(error)}${hint}`);
+  const what = fix?.directory ? `use directory "${fix.directory}"` : doing;
+  const why = isForbidden ? 'permission denied' : shortErrorText(error);
+  return new Fatal(EXIT.cannotCreate, `Can't ${what}: ${why}${hint}`);
 }

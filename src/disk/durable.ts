@@ -36,7 +36,7 @@ export async function writeAll(
 
 /** The code makes callers retry later, as on a full disk. */
 const nothingWritten = (): Error =>
-  Object.assign(new Error('ENOSPC: the file system took no bytes, write'), { code: 'ENOSPC' });
+  Object.assign(new Error('ENOSPC: the file system accepted no bytes, write'), { code: 'ENOSPC' });
 
 /**
  * A failed sync is never retried, because no later sync reports what it lost.

@@ -43,7 +43,7 @@ export async function* readBlocks(
       const most = formatSize(READ_LINE_BYTES_MAX);
       throw new Fatal(
         EXIT.badData,
-        `"${path}" has a line longer than ${most}, so it isn't a view file`,
+        `"${path}" has a line longer than ${most}, so viewlog didn't write this file`,
       );
     }
   }

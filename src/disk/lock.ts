@@ -83,7 +83,8 @@ export async function acquireLock(dir: string, options: LockOptions = {}): Promi
   try {
     await lock.acquire();
   } catch (error) {
-    throw error instanceof Fatal ? error : cannotOpen(`${dir}/${name}`, error);
+    const path = `${dir}/${name}`;
+    throw error instanceof Fatal ? error : cannotOpen(path, error, `use the lock "${path}"`);
   }
   return lock;
 }
@@ -115,8 +116,8 @@ function lockPath(dir: string, name: string): string {
   if (fits(short)) return short;
   throw new Fatal(
     EXIT.cannotCreate,
-    `Can't lock "${dir}": the path of its lock, "${given}", may have at most ${bytesMax} bytes, ` +
-      'because it is a socket; start viewlog from that directory or choose a shorter path',
+    `Can't lock "${dir}": the path of its lock, "${given}", is longer than ${bytesMax} bytes, ` +
+      'the limit for its socket; start viewlog in that directory or choose a shorter path',
   );
 }
 
@@ -229,7 +230,7 @@ export class Lock {
       const why =
         found === undefined
           ? "is missing now: it was moved or removed, or its disk isn't mounted; bring it back, then start viewlog again"
-          : 'is another directory now: it was moved, replaced or mounted over; start viewlog again to use what is there';
+          : 'is now a different directory: the original was moved, replaced or mounted over; start viewlog again to use the new one';
       return this.#lose(EXIT.ioError, `"${this.#dir}" ${why}`);
     }
     if (isOwn) return;

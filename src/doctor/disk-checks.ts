@@ -61,7 +61,9 @@ export function checkDirectory({ disk, isOutsider, nowMs, of }: Facts): readonly
   const { inside } = disk;
   const fault = disk.fault ?? (inside?.writing instanceof Error ? inside.writing : undefined);
   if (fault !== undefined) {
-    return isOutsider ? [] : [ofMessage('error', cannotOpen(data!, fault).message)];
+    if (isOutsider) return [];
+    const { message } = cannotOpen(data!, fault, `use directory "${data}"`);
+    return [ofMessage('error', message)];
   }
   if (inside !== undefined) {
     if (inside.isBlocked) {

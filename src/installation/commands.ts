@@ -339,8 +339,8 @@ export function accessFix(
   data = basename(path) === 'viewlog.lock' ? dirname(path) : undefined,
   wasUsed = false,
 ): AccessFix {
-  const verb = what === 'r' ? 'read' : 'write';
-  if (account === undefined) return { words: `let the user that runs viewlog ${verb} it` };
+  const use = what === 'r' ? 'read it' : 'write to it';
+  if (account === undefined) return { words: `let the user that runs viewlog ${use}` };
   const { name } = account;
   const [file, directory] = [path, dirname(path)].map((one) =>
     orElse(() => fs.statSync(one), undefined),
@@ -369,7 +369,7 @@ export function accessFix(
     return { words: `let ${name} read and write in "${dir}"`, command, directory: dir };
   }
   if (closed !== undefined) return { words: `${name} can't enter "${closed}"` };
-  const words = `let ${name} ${verb} it`;
+  const words = file === undefined ? `create it for ${name}` : `let ${name} ${use}`;
   // viewlog writes only in a directory that its account owns.
   if (file === undefined || file.isDirectory() || (isTaken && what === 'rw')) return { words };
   return { words, command: grant(account, [path], file, what) };

@@ -98,8 +98,8 @@ export function versionWarnings(version: string, server: string | undefined): st
   if (version === '' || isAtLeast(OLDEST_RELIABLE, version)) return [];
   const which = server === undefined ? 'The last NATS server' : `NATS server ${server}`;
   return [
-    `${which} has version ${version}: after a pause or a crash, its replicas ` +
-      'can differ, and acknowledged views can be missing; use nats-server 2.10 or later',
+    `${which} has version ${version}: after a pause or a crash, a stream's ` +
+      'replicas can differ, and acknowledged views can be missing; use nats-server 2.10 or later',
   ];
 }
 

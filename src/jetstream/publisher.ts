@@ -147,7 +147,7 @@ function readAnswer(message: Msg, stream: string): Failure | undefined {
     // Another program answers messages of this subject, too.
   }
   if (answer?.stream === stream && answer.seq !== undefined && !answer.error) return undefined;
-  const detail = answer?.error?.description ?? `its subject isn't accepted by stream ${stream}`;
+  const detail = answer?.error?.description ?? 'the answer came from another stream or program';
   const scope = scopeOf(detail);
   return { kind: 'refused', detail, ...(scope && { scope }) };
 }

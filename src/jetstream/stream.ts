@@ -73,7 +73,7 @@ export async function prepareStream(
       } else if (replicas === undefined && count > 1 && (hasFewServers || code === NOT_CLUSTERED)) {
         if (hasFewServers) {
           log.warn(
-            `Fewer than ${REPLICAS} NATS servers are up; stream ${name} is stored on one server`,
+            `The NATS cluster can't place stream ${name} on ${REPLICAS} servers now; creating it on one server`,
           );
         }
         count = 1;

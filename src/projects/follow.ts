@@ -1,5 +1,6 @@
 import { errnoOf } from '../base/exit.ts';
 import { formatCount } from '../base/format.ts';
+import { sentence } from '../base/text.ts';
 import type { Log } from '../base/log.ts';
 import { every } from '../base/time.ts';
 import { accessFix, fixText } from '../installation/commands.ts';
@@ -107,7 +108,7 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
   const lost = isMissing ? cannotRead(path, 'it no longer exists') : reading.fact;
   const first = (isMissing && lost) || summaryOfFaults(reading.faults);
   const fix = lost === undefined ? access && fixText(access) : RESTORE;
-  const what = `${lost ?? first}. viewlog continues with the last good list`;
+  const what = `${sentence(lost ?? first)} viewlog continues with the last good list`;
   const message = fix === undefined ? what : `${what}; ${fix}`;
   projects.fault = {
     message,

@@ -79,7 +79,7 @@ export async function readProjectsFile(path: string, last?: Reading): Promise<Re
     return { content, faults: [`${fact}; ${RESTORE}`], fact, begin: beginProjects(of) };
   }
   const create = activate(of, 'ID');
-  const option = data === undefined ? '--projects' : '--data';
+  const option = data === undefined ? '--projects' : '--data or --projects';
   // A mount point without its disk is empty.
   const names = await readdir(dirname(path)).catch(errnoOf);
   const start = names === 'ENOENT' || names?.length === 0 ? `. ${BRING_BACK} ` : '; ';

@@ -41,9 +41,9 @@ export async function filesWith(
     if (hasIds && one.firstId !== other.firstId) continue;
     const [longer, shorter] = one.bytes < other.bytes ? [compressed, name] : [name, compressed];
     files.delete(shorter);
-    const why = hasIds ? 'begin with the same view' : 'have the same day';
+    const why = hasIds ? 'begin with the same view' : 'are for the same day';
     warn(
-      `The report counts ${longer} and leaves out ${shorter}, which isn't longer, because both ${why}`,
+      `${name} and ${compressed} ${why}, so the report counts only ${longer}, which is at least as long`,
     );
   }
   return Array.from(files, (name) => `${dir}/${name}`);

@@ -11,7 +11,7 @@ import {
   plural,
 } from '../base/format.ts';
 import { LIMITS } from '../base/limits.ts';
-import { printable } from '../base/text.ts';
+import { printable, sentence } from '../base/text.ts';
 import { fileNameOf } from '../disk/names.ts';
 import { modeText } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
@@ -95,8 +95,6 @@ export function messageNotice(message: string, colour?: Colour): Notice {
   return { colour, title, steps: [{ text: sentence(text), command }] };
 }
 
-const sentence = (text: string): string => text.replace(/[^.:?]$/, '$&.');
-
 export const RESTORE_PROJECTS =
   'Restore it from a backup, or rewrite it with every project: views of projects that it ' +
   "doesn't list would be refused.";
@@ -106,7 +104,7 @@ function faultNotice(fault: ProjectsFault, of: Installation): Notice {
   const what = access?.command === undefined ? withFix(first, access) : first;
   return {
     colour: 'amber',
-    title: `The projects file has been ${faultWord(fault)} since ${at(sinceMs)}. viewlog continues with the last good list. ${what.replace(/[^?]$/, '$&.')}`,
+    title: `The projects file has been ${faultWord(fault)} since ${at(sinceMs)}. viewlog continues with the last good list. ${sentence(what)}`,
     steps: correction(fault, of),
   };
 }

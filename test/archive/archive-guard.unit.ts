@@ -46,7 +46,7 @@ describe('an archive of a stream that lacks messages', () => {
     hide(stream, 11, 20);
     hide(stream, 31, 31);
     const [gaps] = await archiveAll(stream, dir);
-    expect(gaps).toContain('11 messages between 11 and 31, in 2 runs, were deleted or expired');
+    expect(gaps).toContain('11 messages between 11 and 31, in 2 ranges, were deleted or expired');
     expect(recordIn(dir)!.missing).toStrictEqual([
       [11, 20],
       [31, 31],
@@ -143,7 +143,7 @@ describe('an archive of a stream that lacks messages', () => {
     for (let sequence = 2; sequence <= 400; sequence += 2) stream.remove(sequence);
     const [line, ...others] = await archiveAll(stream, dir);
     expect(others).toStrictEqual([]);
-    expect(line).toContain('200 messages between 2 and 400, in 200 runs, were deleted');
+    expect(line).toContain('200 messages between 2 and 400, in 200 ranges, were deleted');
   });
 });
 
@@ -207,7 +207,9 @@ describe('an archive', () => {
       expect(archive.state().shortened).toStrictEqual([NAME]);
     }
     expect(size()).toBeLessThan(left + whole / 4);
-    expect((await restore(stream, dir)).at(-1)).toMatch(/^info: Restored \d+ views? of 2026-03-01/);
+    expect((await restore(stream, dir)).at(-1)).toMatch(
+      /^info: Restored \d+ views? from 2026-03-01/,
+    );
     expectArchived(dir, [...LINES, ...more], 1);
     const restored = fs.readFileSync(file);
     expect(await archiveAll(stream, dir)).toStrictEqual([]);

@@ -26,7 +26,7 @@ test.each([
       expect.stringMatching(new RegExp(`chmod u\\+rwx ${data}$`)),
     ]);
     // Without the right to enter the directory, viewlog can't read the projects file in it.
-    const what = mode === 0o400 ? 'read projects file "' : 'read and write in directory "';
+    const what = mode === 0o400 ? 'read projects file "' : 'use directory "';
     expect(stderr).toContain(`error: Can't ${what}${data}`);
     execSync(command, { cwd: '/' });
     await startOnce(data);

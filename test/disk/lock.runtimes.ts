@@ -28,7 +28,7 @@ test.each([NODE, DENO, BUN].filter(isPresent))(
     await expectHeldBy(second);
     fs.renameSync(data, `${data}.old`);
     fs.mkdirSync(data);
-    const message = expect.stringContaining(`error: "${data}" is another directory now`);
+    const message = expect.stringContaining(`error: "${data}" is now a different directory`);
     expect(await second.ended).toMatchObject({ code: 74, stderr: message });
     fs.rmSync(`${data}.old`, { recursive: true });
   },
@@ -40,6 +40,6 @@ test('on Deno, viewlog names the permission that it lacks for the data directory
   const { ended } = start(['serve', '--port=0', '--status=off', ...other], allowed, {
     runtime: DENO,
   });
-  const message = /^error: Can't open ".*data" for writing: Requires .*--allow-/m;
+  const message = /^error: Can't create directory ".*data": Requires .*--allow-/m;
   expect(await ended).toMatchObject({ code: 73, stderr: expect.stringMatching(message) });
 });

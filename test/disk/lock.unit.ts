@@ -107,11 +107,14 @@ describe('a lock', () => {
     expect((fs.statSync(join(dir, 'new')).mode & 0o777).toString(8)).toBe('750');
     await expectRefused(
       dir,
-      /^Can't open ".*lock" for writing: EISDIR: [^,;']*; move that directory away$/,
+      /^Can't use the lock ".*lock": EISDIR: [^,;']*; move that directory away$/,
     );
     expect(fs.readdirSync(dir)).toEqual(['new', LOCK]);
     fs.writeFileSync(join(dir, 'file'), '');
-    await expectRefused(join(dir, 'file'), /^Can't open ".*file" .*EEXIST.*; move that file away/);
+    await expectRefused(
+      join(dir, 'file'),
+      /^Can't create directory ".*file": EEXIST.*; move that file away/,
+    );
   });
 
   test('is refused if its path is too long for a socket even relative to the working directory', async () => {
@@ -121,8 +124,8 @@ describe('a lock', () => {
     const bytes = process.platform === 'linux' ? 94 : 90;
     await expectRefused(
       dir,
-      `Can't lock "${dir}": the path of its lock, "${dir}/${LOCK}", may have at most ${bytes} ` +
-        'bytes, because it is a socket; start viewlog from that directory or choose a shorter path',
+      `Can't lock "${dir}": the path of its lock, "${dir}/${LOCK}", is longer than ${bytes} bytes, ` +
+        'the limit for its socket; start viewlog in that directory or choose a shorter path',
     );
     const before = process.cwd();
     onTestFinished(() => process.chdir(before));

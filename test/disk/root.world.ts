@@ -45,7 +45,7 @@ describe.skipIf(!isRoot)('root in the directory of a service', () => {
       expect(notOwned(data)).toEqual([]);
       expect(await refused('serve', '--port=0', '--status=off')).toContain(
         `error: "${data}" belongs to user #4711, so viewlog refuses to run there as root; ` +
-          'run it as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /',
+          'run the command as #4711: sudo setpriv --reuid=4711 --regid=4712 --clear-groups -- /',
       );
       const archive = await refused('archive', '--from', 'nats://user:secret@127.0.0.1:1');
       expect(archive).toContain('refuses to run there as root; run it as that user');

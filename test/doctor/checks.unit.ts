@@ -342,13 +342,13 @@ const FINDINGS: Findings = {
     { ...NOT_RUNNING, holder: 'unresponsive', reply: undefined, status: {} },
   ],
   'a write to the data directory fails': [
-    'error data directory: Can\'t open "/data" for writing: denied.',
+    'error data directory: Can\'t use directory "/data": denied.',
     inside({
       writing: new Error('denied'),
     }),
   ],
   'a write fails because the disk is full': [
-    'error data directory: Can\'t open "/data" for writing: ENOSPC. Make space on the disk, or delete files if df -i shows no free inodes.',
+    'error data directory: Can\'t use directory "/data": ENOSPC. Make space on the disk, or delete files if df -i shows no free inodes.',
     inside({ writing: errorOf('ENOSPC') }),
   ],
   'less space is free than --min-free': [
@@ -762,9 +762,11 @@ const CLUSTER_FINDINGS: Findings = {
     stream({}, { cluster: { name: 'c', leader: '', replicas: [] } }),
   ],
   "the stream for refused views is another program's": [
-    "error stream: Stream VIEWS_REFUSED isn't viewlog's (subjects other.>). Name another stream with --nats-stream or store no refused views with --max-refused 0.",
+    "error stream: Stream VIEWS_REFUSED doesn't belong to viewlog (subjects other.>, discard new). Name another stream with --nats-stream or store no refused views with --max-refused 0.",
     cluster({
-      refused: { config: { name: 'VIEWS_REFUSED', subjects: ['other.>'] } } as StreamInfo,
+      refused: {
+        config: { name: 'VIEWS_REFUSED', subjects: ['other.>'], discard: 'new' },
+      } as StreamInfo,
     }),
   ],
   'the stream accepts only small messages': [
@@ -908,7 +910,7 @@ it('the doctor reports a missing data directory and a file in its place', async 
   expect(await probeDisk(`${dir}/none`, [], DEFAULTS, NOON)).toStrictEqual({});
   const disk = await probeDisk(`${dir}/file`, [], DEFAULTS, NOON);
   expect(problemLines({ disk, of: { ...INSTALLATION, data: `${dir}/file` } })[0]).toMatch(
-    /^error data directory: Can't open ".*file" for writing: ENOTDIR: .*\. Move that file/,
+    /^error data directory: Can't use directory ".*file": ENOTDIR: .*\. Move that file/,
   );
 });
 

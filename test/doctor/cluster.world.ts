@@ -51,7 +51,7 @@ describe.skipIf(!canRunNats())('the doctor with a stream', () => {
     await makeStream(nats, { name: 'VIEWS_REFUSED', subjects: ['other.>'] });
     const { code, line } = await examine(nats.url);
     expect(code).toBe(78);
-    expect(line('stream')).toMatch(/^error stream: Stream VIEWS_REFUSED isn't viewlog's/);
+    expect(line('stream')).toMatch(/^error stream: Stream VIEWS_REFUSED doesn't belong to viewlog/);
     expect(line('stream settings')).toMatch(
       /^error stream settings: .* \(max_msg_size\), but --max-view/,
     );

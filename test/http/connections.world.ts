@@ -305,6 +305,7 @@ async function overBudget(scene: Scene): Promise<void> {
   const isAccepted = await until(async () => (await viewlog.post(MINIMAL_VIEW)).status === 201);
   scene.row('unread answers leave memory for a view', isAccepted);
   const { first } = scene.states['an incomplete body with Content-Length']!;
+  const openedMs = performance.now();
   const clients = await scene.open(viewlog.port);
   const holders: Client[] = [];
   while (!holders.some((one) => one.statuses().includes(503))) {
@@ -316,11 +317,15 @@ async function overBudget(scene: Scene): Promise<void> {
   for (const [name, { rest, answers }, client] of clients) {
     if (!client.isClosed()) await client.send(rest);
     await scene.answered(name, client, answers);
+    // On a busy machine, the rest of a request may have come too late.
+    const isLate = performance.now() - openedMs > LIMITS.headTimeoutMs;
     const odd = client
       .answers()
       .filter(
         ({ status, headers }) =>
-          status !== 201 && !(status === 503 && headers['retry-after'] === '1'),
+          status !== 201 &&
+          !(status === 503 && headers['retry-after'] === '1') &&
+          !(status === 408 && isLate),
       );
     scene.row(
       `when memory runs out, ${name} gets only 201 or 503 with Retry-After, or is closed`,

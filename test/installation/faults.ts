@@ -319,7 +319,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       fs.chmodSync(data, 0o755);
       const asked = commandIn(
         await place.failsToStart(73),
-        /viewlog\.lock" .*; run(?: as root)?: (.*)/,
+        /viewlog\.lock": .*; run(?: as root)?: (.*)/,
       );
       const { text } = await paste(place, asked, [], asRoot(place));
       const given = commandIn(text, GIVE_DIRECTORY);
@@ -341,7 +341,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         for (const path of paths) fs.lchownSync(path, 0, 0);
       };
       const giveBack = async (said: string): Promise<void> => {
-        const command = commandIn(said.replaceAll(/\n +/g, ' '), /write permission: (.*)/);
+        const command = commandIn(said.replaceAll(/\n +/g, ' '), /and its files: (.*)/);
         await works(place, command, paths, asRoot(place));
         expect(paths.map((path) => fs.lstatSync(path).uid)).not.toContain(0);
       };
@@ -391,7 +391,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       fs.lchownSync(lock, 0, 0);
       fs.chmodSync(lock, 0o755);
       // Deno doesn't reveal its user.
-      const found = /viewlog\.lock" for writing: .*; (run|let the user that runs viewlog)/;
+      const found = /viewlog\.lock": .*; (run|let the user that runs viewlog)/;
       const joins = await stopsStart(place, 73, found, 'permissions', /Give the account access:/);
       await works(place, joins, [lock], asRoot(place));
       place.give(lock);
@@ -628,7 +628,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.starts();
       expect(await place.send()).toBe(503);
       const said = await place.pageThatSays(/^Every view is refused: /);
-      expect(said).toMatch(/ is free, and viewlog needs .* more\. Delete view files /);
+      expect(said).toMatch(
+        / is free, but viewlog needs .* To free at least .*, delete view files /,
+      );
       expect(await works(place, commandBelow(said, /then accepts views again/))).toContain(
         'views-2026-01-01',
       );
@@ -643,13 +645,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     async happen(place) {
       const { statusPort, dir } = place;
       place.options['status'] = `0.0.0.0:${statusPort}`;
-      const needed =
-        /(?:--status|VIEWLOG_STATUS) 0\.0\.0\.0 isn't a loopback address, so it needs a token; pass (--\S+) FILE/;
+      const what = "0.0.0.0 isn't a loopback address, so it needs a token";
+      const needed = new RegExp(`(?:--status|VIEWLOG_STATUS) ${what}; pass (--\\S+) FILE`);
       // An empty variable counts as unset.
       const { code, text } = await place.start('VIEWLOG_STATUS_TOKEN=');
       expect([code, text]).toStrictEqual([78, expect.stringMatching(needed)]);
       const { findings } = await place.doctor(...place.flags);
-      expect(findings[0]).toMatchObject({ state: 'error', what: expect.stringMatching(needed) });
+      expect(findings[0]).toMatchObject({ state: 'error', what: expect.stringContaining(what) });
+      expect(findings[0]!.fix).toMatch(/^Pass --status-token-file FILE or set /);
       place.options[commandIn(text, needed).slice(2)] = `${dir}/token`;
       await place.starts();
     },
@@ -678,11 +681,11 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const isSeen = place.plan.start !== 'Deno' || !place.plan.hasSudo;
       const isInside = isSeen && place.program.some((word) => word.startsWith(place.dir));
       const reason = `${place.account.name} can't enter "${place.dir}", where "`;
-      expect(closed.text).toContain(isInside ? reason : 'run it as');
+      expect(closed.text).toContain(isInside ? reason : 'run the command as');
       fs.chmodSync(place.dir, 0o755);
       const { code, text } = await place.viewlog(args, ROOT, place.env);
       expect([code, text]).toStrictEqual([73, expect.stringContaining('run there as root')]);
-      const command = commandIn(text, /run it as [^:]+: (.*)/);
+      const command = commandIn(text, /run the command as [^:]+: (.*)/);
       const how = { ...asRoot(place), words: place.hasPage ? /Status page on/ : /listening on/ };
       const ran = await paste(place, command, [], how);
       expect(ran.text).toContain(`listening on ${place.address}`);
@@ -700,7 +703,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const files = ['--projects', place.projects];
       const { code, text } = await place.viewlog([...args, ...files], accountOf('person'));
       expect([code, place.state()], text).toStrictEqual([73, before]);
-      const command = commandIn(text, /run it as [^:]+: (.*)/);
+      const command = commandIn(text, /run the command as [^:]+: (.*)/);
       const pasted = await paste(place, command, [place.projects], asRoot(place));
       expect([pasted.code, rights(place.projects)], pasted.text).toStrictEqual([0, own]);
       expect(fs.readFileSync(place.projects, 'utf8')).toContain("Jo's");
@@ -718,7 +721,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const as = place.plan.account === 'person' ? place.account : ROOT;
       const { code, text } = await place.viewlog(args, as);
       if (place.plan.account === 'person' && place.plan.projects === "root's") {
-        expect([code, text]).toStrictEqual([73, expect.stringContaining('run it as root: ')]);
+        expect([code, text]).toStrictEqual([
+          73,
+          expect.stringContaining('run the command as root: '),
+        ]);
         return;
       }
       expect([code, rights(place.projects)], text).toStrictEqual([0, own]);

@@ -39,7 +39,7 @@ const ANSWERS = {
   'guarantees # A crash':
     'crash | lost views after a crash | kill -9 | kill | sigkill | after a reboot | the server crashed | data loss | /data/views-2026-01-31.ndjson ended in a fragment; viewlog has sealed it with a newline',
   'guarantees # A disk that hangs':
-    'The disk hasn\'t answered for 10 seconds, at "/var/lib/viewlog/views-2026-01-31.ndjson"; refusing views',
+    'The disk that holds "/var/lib/viewlog/views-2026-01-31.ndjson" hasn\'t answered for 10 seconds; refusing views',
   'guarantees # Load':
     'memory | out of memory | the server ran out of memory | oom killer | OOMKilled',
   'guarantees # One writer': 'one writer | nfs',

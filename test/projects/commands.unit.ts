@@ -174,7 +174,7 @@ test.each([
   ['deactivate', 'deactivate needs the ID of a project. For example: '],
   ['deactivate 2', /^Project 2 isn't listed in \/.*\/projects.json$/],
   ['activate x1', 'such as 1000001; found "x1"'],
-  [`activate ${'1'.repeat(21)}`, 'The ID of a project is 1 to 20 digits'],
+  [`activate ${'1'.repeat(21)}`, 'The ID of a project must be 1 to 20 digits'],
   ['activate 1 --origin https://b.com/', 'found "https://b.com/". Did you mean https://b.com?'],
   ['activate 1 --origin *.b.com:81/x', /Did you mean 'https:\/\/\*\.b\.com:81'\?$/],
   [
@@ -233,7 +233,7 @@ test.each([
     expect([code, err]).toEqual([
       78,
       expect.stringContaining(
-        `it doesn't exist${words} check --data, or create the file, with a project's id instead of ID: `,
+        `it doesn't exist${words} check --data or --projects, or create the file, with a project's id instead of ID: `,
       ),
     ]);
   },
@@ -244,7 +244,7 @@ test('activate leaves an empty file unchanged and prints a command that begins a
   const { code, err } = await run(activate, '1');
   expect([code, await read()]).toEqual([78, '\n']);
   expect(err).toMatch(
-    /^Projects file ".*" is empty; restore the file from a backup, .*\. To begin a new, empty list .*, run: /,
+    /^Projects file ".*" is empty; restore the file from a backup, .*\. To begin a new, empty list instead, first run: /,
   );
   expect(err.endsWith(`: echo '{"projects": []}' | tee ${path}`)).toBe(true);
 });
@@ -295,7 +295,7 @@ describe.runIf(isRoot)('activate as another user', () => {
       process.seteuid!(0);
       expect([code, err]).toStrictEqual([
         73,
-        expect.stringContaining(`; run it as ${who}${process.execPath} `),
+        expect.stringContaining(`; run the command as ${who}${process.execPath} `),
       ]);
       expect(err).toContain(String.raw` activate 2 --name 'Jo'\''s' --projects ${path}`);
       expect([await read(), await fs.readdir(directory)]).toStrictEqual([

@@ -34,7 +34,7 @@ a capital letter → {"a":True} → 1:6: expected text in double quotes, a numbe
 a number as a key → {1:2} → 1:2: expected a key in double quotes; found 1
 a number that ends in a point → {"a":1.} → 1:6: expected a digit at the end of the number; found 1.
 a short Unicode escape → {"a":"\u12"} → 1:6: expected four hexadecimal digits after "\u"; found "\u12"
-an unknown escape → {"a":"\q"} → 1:6: expected one of "\/bfnrtu after a backslash; found "\q"
+an unknown escape → {"a":"\q"} → 1:6: expected one of the characters " \ / b f n r t u after a backslash; found "\q"
 a tab inside text → {"a":"⇥"} → 1:6: expected no tab or other control character inside text; found "\u0009"
 `;
 

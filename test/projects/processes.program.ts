@@ -60,7 +60,8 @@ test('after a start with several projects, no command creates a deleted projects
   fs.renameSync(`${data}/moved`, `${data}/last-start.json`);
   await viewlog.signal('SIGTERM');
   const stderr = await refused('activate', '1000001', '--name', "Jo's");
-  const [, command = ''] = /before you activate again, run: (.*)$/m.exec(stderr) ?? [];
+  const [, command = ''] =
+    /To begin a new, empty list instead, first run: (.*)$/m.exec(stderr) ?? [];
   execFileSync('sh', ['-c', command], { cwd: '/' });
   expect(fs.readFileSync(path, 'utf8')).toBe('{"projects": []}\n');
   const { code, stdout } = await run(['activate', '1000001'], { data });
@@ -90,7 +91,7 @@ test('the command that a first start prints for a missing projects file creates 
   for (let i = 0; i < 2; i++) {
     const { code, stderr } = await run(['serve', '--port=0', '--status=off'], { data });
     const [, command = ''] =
-      /doesn't exist\. If the directory was moved or its disk isn't mounted, bring it back\. Otherwise, check --data, or create the file, with a project's id instead of ID: (.*)$/m.exec(
+      /doesn't exist\. If the directory was moved or its disk isn't mounted, bring it back\. Otherwise, check --data or --projects, or create the file, with a project's id instead of ID: (.*)$/m.exec(
         stderr,
       ) ?? [];
     expect([code, command]).toEqual([78, expect.stringContaining(' activate ID --data ')]);

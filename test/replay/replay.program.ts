@@ -86,7 +86,7 @@ it('replay sends views only to the collector that holds the data directory', asy
   const user = process.getuid?.() === 0 ? { user: { uid: 1, gid: 1 } } : {};
   expect(await start(again, '/', user).ended).toMatchObject({
     code: 74,
-    stderr: expect.stringMatching(/refused-.*: EACCES: permission denied; run it as /),
+    stderr: expect.stringMatching(/refused-.*: EACCES: permission denied; run the command as /),
   });
   expect(await start(['replay', '-', `--data=${data}`], '/', user).ended).toMatchObject({
     code: 69,

@@ -69,13 +69,13 @@ it('report reads both files of a day that was compressed too early, but only one
     return `${(JSON.parse(stdout) as Report).views} ${stderr}`;
   };
   expect(await counted([one!])).toBe(
-    `2 warning: The report counts ${NAME}.gz and leaves out ${NAME}, which isn't longer, because both begin with the same view\n`,
+    `2 warning: ${NAME} and ${NAME}.gz begin with the same view, so the report counts only ${NAME}.gz, which is at least as long\n`,
   );
   expect(await counted([one!, two!, three!])).toBe(
-    `3 warning: The report counts ${NAME} and leaves out ${NAME}.gz, which isn't longer, because both begin with the same view\n`,
+    `3 warning: ${NAME} and ${NAME}.gz begin with the same view, so the report counts only ${NAME}, which is at least as long\n`,
   );
   expect(await counted(['X'])).toBe(
-    `2 warning: The report counts ${NAME}.gz and leaves out ${NAME}, which isn't longer, because both have the same day\n`,
+    `2 warning: ${NAME} and ${NAME}.gz are for the same day, so the report counts only ${NAME}.gz, which is at least as long\n`,
   );
 });
 

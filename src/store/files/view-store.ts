@@ -269,7 +269,7 @@ export class LocalViewStore implements ViewStore {
     const seconds = plural(STUCK_MS / 1000, 'second');
     const { where } = this.#writer;
     this.#options.log.error(
-      `The disk hasn't answered for ${seconds}, at "${where}"; refusing views`,
+      `The disk that holds "${where}" hasn't answered for ${seconds}; refusing views`,
     );
     this.#refuseAll(STUCK);
   }

@@ -46,7 +46,7 @@ export class RefusedFiles implements RefusedStore {
   #day = '';
   /** Bytes of the day's file that aren't reserved for listed projects. */
   #unlistedBytes = 0;
-  /** The limits that the day's file has reached, as logged. */
+  /** What was logged about limits that the day's file has reached. */
   readonly #reached = new Set<string>();
   #isFailing = false;
   #isClosing = false;
@@ -162,10 +162,12 @@ export class RefusedFiles implements RefusedStore {
         return [{ line, onDropped }];
       }
       onDropped('full');
-      const what = isFull ? 'have reached' : 'with unlisted ids have reached half of';
-      if (!this.#reached.has(what)) {
-        log.warn(`Refused views of ${day} ${what} --max-refused; viewlog drops further ones`);
-      }
+      const what = isFull
+        ? `The file of refused views for ${day} has reached --max-refused; viewlog drops further ` +
+          'refused views until the next UTC day'
+        : `Half of --max-refused is used for ${day}; viewlog drops further refused views without ` +
+          'a listed id, to leave space for listed projects';
+      if (!this.#reached.has(what)) log.warn(what);
       this.#reached.add(what);
       return [];
     });

@@ -66,7 +66,7 @@ export async function createRefusedStream(options: RefusedStreamOptions) {
 export function ownerFault({ name, subjects, discard }: StreamConfig): string | undefined {
   if (subjects.join() === SUBJECTS && discard === 'old') return undefined;
   return (
-    `Stream ${name} isn't viewlog's (subjects ${subjects.join(', ')}); name another stream with ` +
+    `Stream ${name} doesn't belong to viewlog (subjects ${subjects.join(', ')}, discard ${discard}); name another stream with ` +
     '--nats-stream or store no refused views with --max-refused 0'
   );
 }

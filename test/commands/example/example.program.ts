@@ -67,7 +67,7 @@ describe('example', () => {
       ]);
       const ofRoot = await start(args('/'), tempDir(), {}).ended;
       expect(ofRoot.stderr).toMatch(
-        /^warning: "\/" belongs to root, so the service would run as root; give the directory /,
+        /^warning: "\/" belongs to root, so the service would run as root; use chown to give the directory /,
       );
     },
   );
@@ -179,7 +179,7 @@ describe('example', () => {
         .stderr;
     const [options, projects] = [`"${data}/last-start.json"`, `"${data}/projects.json"`];
     const warning = (files: string) =>
-      `This user can't read ${files}, so the file has defaults; run`;
+      `This user can't read ${files}, so the printed file contains defaults; run`;
     expect(await stderrOf('nginx')).toContain(warning(`${options} or ${projects}`));
     expect(await stderrOf('alerts')).toContain(warning(options));
     expect(await stderrOf('clickhouse')).toBe('');

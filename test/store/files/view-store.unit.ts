@@ -158,7 +158,7 @@ describe('a full disk', () => {
       isFull = false;
       await until(() => store.state().unavailable === undefined);
       expect(lines()).toHaveLength(1);
-      expect(log.lines[0]).toContain('ENOSPC: the file system took no bytes');
+      expect(log.lines[0]).toContain('ENOSPC: the file system accepted no bytes');
       await store.close(20_000);
     },
   );
@@ -169,7 +169,7 @@ describe('a full disk', () => {
     await store.append(view(1));
     await expect(store.close(20_000)).rejects.toMatchObject({
       exitCode: 74,
-      message: `"${path}" ends in a fragment because the disk is full; the next start seals it`,
+      message: `"${path}" may end in a fragment, because its last line couldn't be written whole; the next start seals it`,
     });
     const again = await openStore({ dir });
     expect(text()).toHaveLength(41);

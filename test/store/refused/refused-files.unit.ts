@@ -93,6 +93,10 @@ describe('a refused view', () => {
   });
 });
 
+const FULL =
+  'warn: The file of refused views for 2026-03-01 has reached --max-refused; viewlog drops further ' +
+  'refused views until the next UTC day';
+
 // The simulator tests how many bytes of a day are stored, and for which projects.
 describe('the file of refused views of a day', () => {
   it('holds at most --max-refused, which viewlog logs once; the next day has its own file', async () => {
@@ -102,9 +106,7 @@ describe('the file of refused views of a day', () => {
     await settled(10);
     expect(store.state()).toMatchObject({ storedLines: 5, droppedLines: 5 });
     expect(fs.statSync(join(dir, FILE)).size).toBe(store.state().storedBytes);
-    expect(log.lines).toEqual([
-      'warn: Refused views of 2026-03-01 have reached --max-refused; viewlog drops further ones',
-    ]);
+    expect(log.lines).toEqual([FULL]);
     clock.ms += 24 * 3_600_000;
     store.keep(view(1));
     await store.close(20_000);
@@ -116,15 +118,13 @@ describe('the file of refused views of a day', () => {
     const text = JSON.stringify({ x: 'x'.repeat(9_000) });
     for (let n = 0; n < 5; n++) store.keep({ code: 'a', project: '2', text });
     await settled(5);
-    const of = 'warn: Refused views of 2026-03-01';
-    const half = `${of} with unlisted ids have reached half of --max-refused; viewlog drops further ones`;
+    const half =
+      'warn: Half of --max-refused is used for 2026-03-01; viewlog drops further refused views ' +
+      'without a listed id, to leave space for listed projects';
     expect(log.lines).toEqual([half]);
     for (let n = 0; n < 5; n++) store.keep({ code: 'a', project: '1', text });
     await settled(10);
-    expect(log.lines).toEqual([
-      half,
-      `${of} have reached --max-refused; viewlog drops further ones`,
-    ]);
+    expect(log.lines).toEqual([half, FULL]);
     await store.close(20_000);
   });
 });

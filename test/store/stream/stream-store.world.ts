@@ -152,10 +152,10 @@ describe.skipIf(!canRunNats())('a start with a stream', () => {
       /messages of at most .* \(max_msg_size\), but --max-view/,
     ],
     [
-      "stream VIEWS_REFUSED isn't viewlog's",
+      "stream VIEWS_REFUSED doesn't belong to viewlog",
       'VIEWS_REFUSED',
       { subjects: ['other.>'], max_bytes: 7e6 },
-      /^error: Stream VIEWS_REFUSED isn't viewlog's \(subjects other.>\); name another stream with/,
+      /^error: Stream VIEWS_REFUSED doesn't belong to viewlog \(subjects other.>, discard \w+\); name another stream with/,
     ],
   ])('viewlog refuses to start, and changes nothing, if %s', async (_, name, config, message) => {
     const nats = await startNats();
