@@ -297,8 +297,8 @@ it('a collector exits with code 73 if another process takes its lock while it st
   rmSync(lock);
   holder.listen(lock);
   await until(() => isAsked || hasEnded);
-  // Waits until viewlog has surely read the answer: nothing shows from outside that viewlog has
-  // lost the lock.
+  // Waits long enough for viewlog to have read the answer: nothing shows from outside that viewlog
+  // has lost the lock.
   await sleep(1_000);
   client.destroy();
   const stderr = expect.stringContaining(`process ${process.pid}, running since`);

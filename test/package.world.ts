@@ -51,7 +51,7 @@ it(
   },
 );
 
-it("release-notes prints the notes of the package's version and refuses another version", () => {
+it("release-notes prints the notes of the package's version and refuses any other version", () => {
   const notes = (version: string) =>
     spawnSync(join(ROOT, '.ci/release-notes'), [version], { encoding: 'utf8' });
   const { status, stdout } = notes(VERSION);
@@ -61,6 +61,6 @@ it("release-notes prints the notes of the package's version and refuses another 
   expect(notes('9.9.9')).toMatchObject({
     status: 1,
     stdout: '',
-    stderr: 'error: package.json has another version than 9.9.9\n',
+    stderr: "error: package.json doesn't have version 9.9.9\n",
   });
 });

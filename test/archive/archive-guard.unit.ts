@@ -66,7 +66,7 @@ describe('an archive of a stream that lacks messages', () => {
     expect(await archiveAll(stream, dir)).toStrictEqual([]);
   });
 
-  it('notices in a later run that the servers have lost messages, even if a leader lacked the last one', async () => {
+  it('notices in a later run that the servers have lost messages, even if a leader lacked the last message', async () => {
     const { stream, dir } = scene();
     let isBehind = true;
     stream.omits = (isLast) => isLast && isBehind;

@@ -569,7 +569,7 @@ const PEOPLE: Person[] = [
     stored: [HOME],
   },
   ...[`default-src 'self'`, `script-src 'self' 'unsafe-inline'`].map((policy): Person => ({
-    did: `opened a page whose whole policy is ${policy}, and that loads data`,
+    did: `opened a page that loads data and whose whole policy is ${policy}`,
     policy,
     html: (path, script) =>
       path === '/own.js'

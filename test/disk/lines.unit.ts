@@ -40,7 +40,7 @@ it('readBlocks refuses an endless line and never holds it in memory', async () =
   });
 });
 
-it('a directory in the place of a file is refused with what to do', async () => {
+it('a directory in place of a file is refused, and the error says what to do', async () => {
   const dir = tempDir();
   const message = `Can't read "${dir}": it is a directory; name a file in it`;
   expect(() => checkReadable(dir)).toThrow(message);

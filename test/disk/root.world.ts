@@ -68,7 +68,7 @@ describe.skipIf(!isRoot)('root in the directory of a service', () => {
     expect([userName(0), userName(4711)]).toEqual(['root', '#4711']);
   });
 
-  test('leaves the owner of a file behind a link unchanged', async () => {
+  test("doesn't change the owner of a link's target", async () => {
     const data = serviceDirectory();
     const victim = join(tempDir(), 'victim');
     fs.writeFileSync(victim, 'root only');

@@ -57,7 +57,7 @@ const EXCEPTIONS: readonly (readonly [runtime: RegExp, row: RegExp])[] = [
   [/Bun/, /^a pipelined/],
   // Deno and Bun themselves decide how long to wait for a head, and when to close a connection that
   // hasn't sent a head.
-  [/Deno|Bun/, /^(a silent|an incomplete head|an idle).*(timeout|is kept)/],
+  [/Deno|Bun/, /^(a silent|an incomplete head|an idle).*(timeout|stays open)/],
   // Deno's and Bun's servers close connections during a stop without announcing it in an answer.
   [/Deno|Bun/, /gets an answer during a stop that ends the connection/],
   // The system passes a connection to Bun only once the client has sent something and drops it
@@ -223,7 +223,7 @@ async function timeOut(scene: Scene): Promise<void> {
     if (!client.isClosed()) await client.send(rest);
     const statuses = await scene.answered(name, client, answers);
     scene.row(
-      `${name} is kept while others time out, and its views are accepted`,
+      `${name} stays open while others time out, and its views are accepted`,
       all(201, statuses, answers),
       statuses,
     );

@@ -170,7 +170,7 @@ test('a change of a limit refunds no spent views', async () => {
   }
 });
 
-test('viewlog reads the projects file again if a link leads to another file, even of the same size and time', async () => {
+test('viewlog reads the projects file again if a link leads to another file, even one with the same size and time', async () => {
   const directory = tempDir();
   const publish = async (version: string) => {
     await mkdir(`${directory}/${version}`);

@@ -48,7 +48,7 @@ it.each([
   ['a single past day', '2026-03-05', '2026-03-05', '2026-03-09', '3456'],
   ['yesterday and today', '2026-03-05', undefined, '2026-03-06', '23456789'],
   ['all days up to a past day', undefined, '2026-03-03', '2026-03-09', '1234'],
-  ['today and days to come', '2026-03-04', '2026-03-07', '2026-03-04', '2345678'],
+  ['today and future days', '2026-03-04', '2026-03-07', '2026-03-04', '2345678'],
 ])(
   'for %s, report reads only the files that can contain the views',
   async (_, fromDay, toDay, today, read) => {

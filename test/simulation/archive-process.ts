@@ -93,7 +93,7 @@ export class ArchiveProcess extends SimulatedProcess {
     const { record } = this.world;
     const recorded = record?.files[written.name];
     const isRecorded = recorded === written.size || !record || hasLost || !stream.has(stream.last);
-    ledger.check(isRecorded, `${path} has ${written.size} bytes, recorded are ${recorded}`);
+    ledger.check(isRecorded, `${path} has ${written.size} bytes, but ${recorded} are recorded`);
   }
 
   async stop(): Promise<void> {

@@ -35,7 +35,7 @@ export class Operator {
     this.take(this.#world.random.pick(names) ?? '', 'removed');
   }
 
-  /** Puts another file, a directory or a FIFO in the place of one of viewlog's files. */
+  /** Replaces one of viewlog's files with another file, a directory or a FIFO. */
   obstruct(): void {
     const { disk, random } = this.#world;
     const name = this.todaysFile();

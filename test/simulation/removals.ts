@@ -73,7 +73,10 @@ export class Removals {
     const check = (holds: boolean, why: string): void =>
       ledger.check(holds, `retention: removed ${name}, ${why}`);
     const hasPassed = (since: Dated): boolean => time.nowMs - since[kind].atMs >= HOUR_MS;
-    check(this.#removed[kind].day === day || hasPassed(this.#removed), 'within an hour');
+    check(
+      this.#removed[kind].day === day || hasPassed(this.#removed),
+      'within an hour of another day',
+    );
     this.#removed[kind] = { day, atMs: time.nowMs };
     // The operator can change everything after retention has listed the directory.
     if (this.#listedMs <= ledger.operatorMs) return;
@@ -82,7 +85,8 @@ export class Removals {
     // A file that couldn't be opened, and wasn't written, may still have to be closed.
     const isOpen = (this.#open.get(inode) ?? Infinity) <= this.#listedMs;
     check(!isOpen || !ledger.life.written.has(inode), 'which is open');
-    check(this.#closed[kind].day !== day || hasPassed(this.#closed), 'which was open just now');
+    const wasOpen = this.#closed[kind].day === day && !hasPassed(this.#closed);
+    check(!wasOpen, 'which was open less than an hour ago');
   }
 
   /** Checks that retention has removed a day since the last check, if one was overdue. */
@@ -98,7 +102,7 @@ export class Removals {
       const isOlderGone =
         removed.atMs > atMs && removed.day < day && !this.#isThere(kind, removed.day);
       const mayStay = !this.#isThere(kind, day) || isOlderGone || this.#isUsed(kind, day);
-      ledger.check(mayStay, `retention: there still are ${kind} of ${day}`);
+      ledger.check(mayStay, `retention: there are still ${kind} of ${day}`);
     }
     const oldest = (kind: FilePart) => this.#overdue(kind).find((day) => !this.#isUsed(kind, day));
     const nowDue = { views: oldest('views'), refused: oldest('refused') };

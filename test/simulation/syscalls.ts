@@ -212,7 +212,10 @@ export class Syscalls {
     throw errnoError(typeof on === 'string' ? 'ENOENT' : 'EBADF', operation);
   }
 
-  /** Returns whether this is the next record of an archive, the only file that viewlog replaces. */
+  /**
+   * Returns whether this is the next record of an archive, the only file that the simulated code
+   * replaces.
+   */
   #isDraft(path: string): boolean {
     return this.#world.isArchive && path === `${archiveRecordOf(DATA)}.new`;
   }

@@ -26,7 +26,7 @@ describe('a timeline', () => {
     }
   });
 
-  it('continues if the clock steps back a little but starts again if it steps back far', () => {
+  it('continues if the clock steps back a little but starts again if it steps back a long way', () => {
     const timeline = new Timeline();
     timeline.add(NOON);
     timeline.add(NOON - 3 * MINUTE_MS);

@@ -35,7 +35,7 @@ it.each<[string, ProjectState, Partial<typeof QUIET>]>([
   ['with views that the store refuses', 'not-stored', { accepted: 1, isDown: true }],
   ['that is deactivated', 'inactive', { active: false, acceptedYesterday: 20 }],
   ['that still sends after its deactivation', 'refused', { active: false, refused: 1 }],
-  ['that was deactivated just now', 'inactive', { active: false, accepted: 1 }],
+  ['that has just been deactivated', 'inactive', { active: false, accepted: 1 }],
 ])('a project %s has the state "%s"', (_, state, arrivals) => {
   expect(stateOf({ ...QUIET, ...arrivals })).toBe(state);
 });

@@ -105,9 +105,9 @@ async function remountReadOnly(runtime: Runtime): Promise<void> {
 }
 
 /**
- * Makes a sync fail, because the disk below is full: viewlog exits. On Linux 6.18, ext4 may report
- * a sync as successful although it has lost the transaction. So the test expects only views that
- * were acknowledged while the disk below had space.
+ * Makes a sync fail by filling the disk below: viewlog must exit. On Linux 6.18, ext4 may report a
+ * sync as successful although it has lost the transaction. So the test expects only views that were
+ * acknowledged while the disk below had space.
  */
 async function failSync(runtime: Runtime): Promise<void> {
   const backing = smallDisk(12 * DISK_BYTES);
@@ -211,9 +211,7 @@ async function hangDisk(runtime: Runtime): Promise<void> {
   trial.expectWhole(1);
 }
 
-/**
- * Puts something else in the place of each file: viewlog writes nothing to it and recovers later.
- */
+/** Replaces each file with something else: viewlog must not write to it, and must recover later. */
 const obstruct =
   (make: (path: string) => void): Fault =>
   async (runtime) => {

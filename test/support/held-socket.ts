@@ -41,8 +41,8 @@ export async function holdSocket(data: string, host = '127.0.0.1') {
  * Restarts the collector ten times while clients send views, directly or through a proxy. Expects
  * that no connection is refused, and that no answer is lost.
  *
- * In a stop, viewlog closes a connection that sends no request for 250 ms. A client that gets no
- * CPU time for that long sends its request on the closed connection and has to repeat it, as
+ * During a stop, viewlog closes a connection that sends no request for 250 ms. A client that gets
+ * no CPU time for that long sends its request on the closed connection and has to repeat it, as
  * browsers do. viewlog hasn't read such a request, so no line may be without an answer.
  * @param through starts a proxy in front of the collector at this port; returns its address.
  */

@@ -134,7 +134,7 @@ export interface Ran {
   readonly stop: () => Promise<void>;
 }
 
-/** The account that pastes a command, and the last words of a command that doesn't end. */
+/** The account that pastes a command; for a command that doesn't end, the output to wait for. */
 export interface How {
   readonly as?: Account;
   readonly words?: RegExp;
@@ -370,7 +370,7 @@ export class Place {
     return { code: code!, findings, text: worded(text) };
   }
 
-  /** Returns a check's findings of the doctor as text. Each command is on a line of its own. */
+  /** Returns the doctor's findings from one check as text. Each command is on its own line. */
   async finding(check: string, ...args: string[]): Promise<string> {
     const { findings } = await this.doctor(...args);
     const all = findings.filter((one) => one.check === check);

@@ -37,11 +37,14 @@ export interface Visitor extends Omit<Tab, 'goto'> {
   /** Waits until an expression is true on the page. */
   sees(code: string): Promise<unknown>;
   wait(ms: number): Promise<void>;
-  /** Waits until the page has an answer to a view; browsers keep no page that still waits. */
+  /**
+   * Waits until the page has an answer to a view: a browser doesn't keep a page for the back button
+   * while the page waits for one.
+   */
   answered(): Promise<unknown>;
   /** Waits up to 20 s until this many views are stored; returns whether they are. */
   counted(views: number): Promise<boolean>;
-  /** Leaves the site for another one, without a link. */
+  /** Leaves the site for another site, without a link. */
   elsewhere(): Promise<unknown>;
   /** Opens a page of the site that was saved as a file. */
   openFile(): Promise<unknown>;
@@ -208,8 +211,8 @@ const HEADERS_PASSED = [
 ];
 
 /**
- * Returns the proxy before the collector; `referers` are the Referer headers that it received. On
- * `/closed`, it answers the pages of an origin only once their tab is in `closed`.
+ * Returns the proxy in front of the collector; `referers` are the Referer headers that it received.
+ * On `/closed`, it answers the pages of an origin only once their tab is in `closed`.
  */
 function proxyTo(viewlog: Viewlog) {
   const referers: (string | undefined)[] = [];

@@ -126,7 +126,10 @@ INVALID.push(
   [{ cf: undefined, csf: [{ cf: nested(31) }] }, 'csf', DEPTH],
 );
 
-/** Names a change to a view: its JSON, or in words what JSON can't show or shows at length. */
+/**
+ * Names a change to a view: by its JSON, or in words if the JSON would be long or can't show the
+ * change.
+ */
 export function changeName(change: object): string {
   const json = JSON.stringify(change);
   const [field, value] = Object.entries(change)[0]!;

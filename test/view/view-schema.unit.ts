@@ -83,7 +83,7 @@ describe('the detail of a refusal', () => {
       '"mb" must be an integer; received the string "12".',
     ],
     [
-      'a number beyond a double',
+      'a number beyond the range of a double',
       put('mb', '1e400'),
       `"mb" must be an integer; received a number beyond a double's range.`,
     ],
