@@ -37,7 +37,7 @@ export interface ServiceOptions {
 
 /**
  * Runs the collector until SIGTERM or SIGINT, or until the store can't go on.
- * @throws {Fatal} if it can't start or can't write what it accepted when it stops.
+ * @throws {Fatal} if it can't start, or can't write everything that it accepted before it stops.
  */
 export async function serve(
   settings: ServeSettings,
@@ -151,7 +151,7 @@ async function openFiles(settings: ServeSettings, options: StoresOptions) {
     lock,
     /**
      * @param saving a write to the data directory, which must end before the lock is released.
-     * @throws {Fatal} if a view couldn't be written or synced since the stop began.
+     * @throws {Fatal} if a view couldn't be written or synced after the stop began.
      */
     async close(saving: Promise<unknown>) {
       await Promise.all([refused.close(LIMITS.closeTimeoutMs), saving]);
@@ -192,7 +192,7 @@ async function openStreams(settings: ServeSettings, options: StoresOptions) {
     lock: undefined,
     async close(saving: Promise<unknown>) {
       await saving;
-      // Every request has its answer by now.
+      // Every request has been answered.
       store.close();
       refused.close();
       await cluster.close(LIMITS.closeTimeoutMs);

@@ -75,7 +75,7 @@ export class Archive {
   #auditPauseMs = 0;
   /** Gaps up to this message have been logged. */
   #loggedTo = 0;
-  /** True: messages were archived since the last audit. */
+  /** True: messages have been archived since the last audit. */
   #isNew = true;
 
   constructor(options: ArchiveOptions) {
@@ -117,8 +117,8 @@ export class Archive {
 
   /**
    * Archives until it is stopped or, with `once`, until the end of the stream.
-   * @throws {Fatal} exit 65 if the record's format is unknown or covers too little of the files, 74
-   *   if a sync or write fails.
+   * @throws {Fatal} exit 65 if the record has an unknown format or covers too little of the files;
+   *   74 if a sync or write fails.
    */
   async run(): Promise<void> {
     const { writer } = this.#files;
@@ -221,13 +221,13 @@ export class Archive {
     return this.#files.record!.missing;
   }
 
-  /** @param lastView by default, the recorded one: no view was read since. */
+  /** @param lastView by default, the recorded view: none has been read since. */
   #advance(
     sequence: number,
     missing: readonly Run[],
     lastView = this.#files.record!.lastView,
   ): Promise<void> {
-    // An earlier process wrote lines only of messages up to `#endAtStart`. Messages that the
+    // An earlier process wrote only lines of messages up to `#endAtStart`. Messages that the
     // servers seemed to have lost may still come: a server may have been far behind.
     if (sequence >= this.#endAtStart) this.#files.caughtUp(sequence >= this.#positionBefore);
     const runs = missing.map(([from, to]): [number, number] => [from, to]);

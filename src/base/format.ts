@@ -40,7 +40,7 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** Returns whether a version, such as `2.10.0-preview`, is this one or a later one. */
+/** Returns whether `version`, such as `2.10.0-preview`, is `oldest` or later. */
 export const isAtLeast = (oldest: string, version: string): boolean =>
   version.localeCompare(oldest, 'en', { numeric: true }) >= 0;
 

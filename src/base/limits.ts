@@ -16,7 +16,7 @@ export const LIMITS = {
   /** How often timeouts are checked where a timer for each would cost too much. */
   sweepMs: 250,
   connectionsMax: 10_000,
-  /** A declared body of up to this size is reserved at once; a larger one as it arrives. */
+  /** A declared body of up to this size is reserved immediately; a larger one as it arrives. */
   reservedBytesMax: 16 * KiB,
   /** viewlog reads this much of a refused body, so that its sender sees the answer. */
   drainBytesMax: 64 * KiB,
@@ -32,7 +32,7 @@ export const LIMITS = {
   /** A stop takes at most 10 s: first the requests in flight, then each of the two stores. */
   drainTimeoutMs: 7_000,
   closeTimeoutMs: 1_400,
-  /** In a stop, connections wait this long for a request that may be on its way. */
+  /** During a stop, connections wait this long for a request that may be on its way. */
   stopIdleMs: 250,
   retryAfterSeconds: 5,
 } as const;

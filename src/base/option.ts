@@ -15,7 +15,7 @@ export interface Parser<T> {
   readonly example: string;
   /** Returns the value of a text; `undefined` if it isn't as expected. */
   readonly read: (text: string) => T | undefined;
-  /** Returns the text that was probably meant, in words if one option isn't enough. */
+  /** Returns the value that was probably meant; a phrase if the fix takes more than one option. */
   readonly meant?: (text: string) => string | undefined;
   /** True: `expected` lists the values, so an error needs no example. */
   readonly isChoice?: true;

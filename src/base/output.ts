@@ -11,7 +11,7 @@ export class OutputClosed extends Error {
 
 /** The wait between two attempts to write to a full pipe that doesn't block. */
 const RETRY_MS = 5;
-/** A service doesn't wait longer for a reader of its log. */
+/** A service waits at most this long for a reader of its log. */
 const LOG_WAIT_MS_MAX = 100;
 
 /**
@@ -50,7 +50,7 @@ export function writeFile(path: string, text: string, onStdout: string): void {
     fs.writeFileSync(path, text);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall !== 'open') throw notWritten(`"${path}"`, error);
-    // The shell may run as another user than the command: `sudo -u viewlog viewlog … > FILE`.
+    // The shell may run as a different user from the command: `sudo -u viewlog viewlog … > FILE`.
     const fix = `choose a directory of your own, or let your shell write it: ${onStdout} > FILE`;
     const causes: Readonly<Record<string, string>> = {
       EACCES: `this user isn't allowed to write there; ${fix}`,

@@ -35,7 +35,7 @@ export const sleep = (ms: number, stop?: AbortSignal): Promise<void> =>
     if (stop?.aborted) end();
   });
 
-/** A clock that tests replace by a faster one. */
+/** A clock that tests replace with a faster one. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   readonly now: () => number;

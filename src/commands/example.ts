@@ -84,7 +84,7 @@ export const example = defineCommand({
 });
 
 /**
- * Returns a template with each `<<name>>` replaced by its value, or by the template of that name. A
+ * Returns a template with each `<<name>>` replaced with its value or the template of that name. A
  * line with a list is repeated for each item. A line that begins with `<<?name>>` is left out if
  * the value of `name` is empty.
  * @throws {Fatal} exit 64 if there is no such file for these settings.

@@ -89,7 +89,7 @@ function describe({ code, detail, issues = [] }: Refusal): string {
   return [answer, 'issues:', ...issues.map((issue) => `  ${faultWords(issue)}`)].join('\n');
 }
 
-/** Returns where an unfinished view ends; a person has typed or copied it. */
+/** Returns where an unfinished view ends, for the person who typed or copied it. */
 function endOf(text: string): string {
   const end = text.trimEnd();
   const { line, column } = lineAndColumn(end, end.length - 1);

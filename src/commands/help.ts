@@ -203,7 +203,10 @@ function commandPage(command: Command): string {
   ].join('\n');
 }
 
-/** Returns a note on variables, with one of the command's own options, if possible with a dash. */
+/**
+ * Returns a note on variables. Its example is one of the command's own options, if possible one
+ * with a hyphen.
+ */
 function environment(options: readonly OptionName[]): string {
   const usual = options.filter((option) => flagOf(option) === option);
   const example = usual.find((option) => option.includes('-')) ?? usual[0] ?? 'data';

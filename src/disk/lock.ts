@@ -61,7 +61,7 @@ interface LockOptions {
 export type Step = 'asked' | 'listening' | 'renamed' | 'waited';
 
 const CHECK_MS = 800;
-/** A stop waits at most this long until the start is stored, because the disk may hang. */
+/** A stop waits at most this long for the start to be stored, because the disk may hang. */
 const STORING_MS = 200;
 const FAST_START_MS = 100;
 const STABLE_MS = 150;

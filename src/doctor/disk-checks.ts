@@ -139,7 +139,10 @@ export const checkPermissions = inside((seen, { of, source }) => {
   const who = `viewlog's account (${account.name})`;
   const noStart = source === 'running' ? "viewlog can't start again" : "viewlog can't start";
   if (closed !== undefined) return [ofMessage('error', `${noStart}: ${closed}`)];
-  /** Reports files that the account can't read (and write): those with the owner of the first. */
+  /**
+   * Reports files that the account can't read, or can't read and write. Only those with the same
+   * owner as the first are reported.
+   */
   const denied = (
     some: readonly Found[],
     what: 'r' | 'rw',
@@ -182,7 +185,7 @@ export const checkPermissions = inside((seen, { of, source }) => {
   return found[0]?.state === 'error' ? found : [...found, ...hiddenFromShippers(seen, of)];
 });
 
-/** Reports view files that viewlog can read, and the group of the data directory can't. */
+/** Reports view files that viewlog can read, but the group of the data directory can't. */
 function hiddenFromShippers({ directory, files, account }: Inside, of: Installation): Verdict[] {
   const isShared = (directory.mode & 0o050) === 0o050;
   const hidden = files.filter(

@@ -20,7 +20,10 @@ import type { ServeSettings } from '../settings.ts';
 
 export type Inside = Awaited<ReturnType<typeof lookInside>>;
 
-/** The directory's contents, or the `fault` that prevents reading it. Neither: it is missing. */
+/**
+ * The directory's contents, or the `fault` that prevents reading the directory. If both are
+ * missing, so is the directory.
+ */
 export interface Probed {
   readonly inside?: Inside;
   readonly fault?: unknown;
@@ -72,8 +75,8 @@ async function lookInside(
     files,
     read: await filesAt(read),
     /**
-     * True: something else is in the place of today's file. viewlog follows a link, and creates its
-     * target if it is missing.
+     * True: something other than a file has the name of today's file. viewlog follows a link, and
+     * creates its target if it is missing.
      */
     isBlocked: (await fs.stat(today).catch(() => undefined))?.isFile() === false,
     account,

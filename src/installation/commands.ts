@@ -56,7 +56,10 @@ function asUser(owner: Owner, hasSudo: boolean | undefined, command: string): st
   return sudo === '' ? `runuser -u ${name} -- ${command}` : `${sudo}-u ${name} ${command}`;
 }
 
-/** Returns a system command that only root may run or that shows everything only to root. */
+/**
+ * Returns the command as root runs it: for system commands that only root may run, or that show
+ * everything only to root.
+ */
 export const asRoot = (command: string, hasSudo = isInstalled('sudo')): string =>
   asUser(ROOT, hasSudo, command);
 

@@ -121,7 +121,7 @@ export function next(state: HealthState, event: HealthEvent, nowMs: number): Hea
     }
     case 'probed':
     default:
-      // A fault that was found since the probe was sent is newer.
+      // A fault found after the probe was sent is newer.
       return needsProbe(state) && fault!.sinceMs <= event.askedMs
         ? { ...state, fault: undefined }
         : state;

@@ -3,7 +3,7 @@ const BOLD_OFF = '\u001b[22m';
 
 /**
  * Returns a page of Markdown for reading as text: paragraphs, lists and wide tables wrapped, links
- * to pages replaced by commands, code unchanged.
+ * to pages replaced with commands, code unchanged.
  * @param columns the width of the widest paragraph.
  * @param isTerminal true: headings and strong text are bold; otherwise the Markdown stays.
  */
@@ -21,7 +21,10 @@ export function layOut(markdown: string, columns: number, isTerminal: boolean): 
   return texts.join('');
 }
 
-/** Puts the command that prints a page behind a link to it. A link within the page gets none. */
+/**
+ * Adds, after each link to a page, the command that prints that page. A link within the page gets
+ * none.
+ */
 const nameLinks = (text: string): string =>
   text.replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (_, label: string, target: string) => {
     const [, topic] = /^([a-z-]+)\.md(#.*)?$/.exec(target) ?? [];
@@ -65,8 +68,8 @@ export const alignTables = (text: string, columns: number): string =>
   });
 
 /**
- * Returns the widths of a table's columns. If the table is too wide, the widest columns shrink, each
- * as far as its longest word.
+ * Returns the widths of a table's columns. If the table is too wide, the widest columns shrink,
+ * each as far as its longest word.
  */
 function widthsOf(rows: readonly (readonly string[])[], columns: number): number[] {
   const longest = (i: number, partsOf: (cell: string) => string[]): number =>

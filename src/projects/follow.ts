@@ -16,7 +16,7 @@ import {
 } from './projects-file.ts';
 
 // Keeps the projects in step with their file: reads the file again and compares the content.
-// Notifications stop when an editor renames the file. Time stamps miss the second of two saves
+// Notifications stop when an editor renames the file. Timestamps miss the second of two saves
 // within one tick and come late from a file server.
 
 const POLL_MS = 1_600;

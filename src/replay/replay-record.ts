@@ -9,7 +9,7 @@
 // `?` is written and synced before a view is sent, `+` after it was accepted, `-` after it was
 // definitely not accepted. An id with `?` as its last state may have been accepted and is never
 // sent again unless the operator appends a `-`. A line that ends with `!` is the start of an event
-// that a crash cut: it doesn't count.
+// that a crash cut off, and doesn't count.
 import { dirname } from 'node:path';
 import { EXIT, Fatal, errorText } from '../base/exit.ts';
 import { clip, copyOf, printable } from '../base/text.ts';
@@ -25,13 +25,16 @@ import { msOfId } from '../store/stamp.ts';
 export type SentState = '?' | '+' | '-';
 
 const EVENT = /^([0-9a-f-]{36}) ([-+?])(.*)$/s;
-/** An event that is surely complete without its newline; the end of a `?` event may be missing. */
+/**
+ * An event that is certainly complete even without its newline. The end of a `?` event may be
+ * missing.
+ */
 const SHORT_EVENT = /^([0-9a-f-]{36}) ([-+])$/;
 /** A crash can leave the start of an event or NULs. */
 const TORN = /^[0-9a-f-]{0,36} ?\0*$|!$/;
 const ORIGIN_LENGTH_MAX = 200;
 
-/** Nothing; the newline that the last event lacks; or the end of an event that a crash cut. */
+/** Nothing; the newline that the last event lacks; or the end of an event that a crash cut off. */
 type Ending = '' | '\n' | '!\n';
 
 interface Day {

@@ -1,4 +1,4 @@
-// Sends the views of files of refused views that would be accepted now to a running collector.
+// Sends stored refused views to a running collector, if it would accept them now.
 import * as fs from 'node:fs';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { formatCount, formatDuration, plural } from '../base/format.ts';

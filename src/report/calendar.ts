@@ -35,8 +35,8 @@ export class Calendar {
   /** Views of yesterday with this `ts` or a later one came after the present time of day. */
   readonly yesterdayEndTs: string;
   /**
-   * The same number of days just before; `undefined` if nothing is compared. If today is in the
-   * report, the last of these days ends at this time of day.
+   * The previous period: as many days, just before the report's days. `undefined` if nothing is
+   * compared. If today is in the report, the last of these days ends at the present time of day.
    */
   readonly before: Span | undefined;
   /** Views with this `ts` or a later one don't count for the previous period. */

@@ -86,7 +86,7 @@ const mayHoldLinesOf = ({ fromDay, toDay }: OpenSpan, day: string): boolean =>
   (fromDay === undefined || shifted(day, 1) >= fromDay) &&
   (toDay === undefined || shifted(day, -1) <= toDay);
 
-/** Adds up view files. Counts what it can decompress of a damaged compressed file, with a warning. */
+/** Adds up view files. Counts a damaged compressed file's readable part, and warns about it. */
 export async function tallyFiles(
   files: readonly string[],
   totals: Totals,

@@ -1,6 +1,6 @@
-// Metrics as Prometheus' text. viewlog counts in plain numbers, which are read here when somebody
-// asks. prom-client works on every runtime, but looks a labelled series up for every view. That
-// takes 80 to 150 ns; adding to a number takes 5 ns.
+// Metrics in Prometheus's text format. viewlog counts in plain numbers, which are read here when
+// somebody asks. prom-client works on every runtime, but looks a labelled series up for every view.
+// That takes 80 to 150 ns; adding to a number takes 5 ns.
 import { VERSION } from '../base/built.ts';
 import { type CollectorState, healthOf, isReady, isStream } from './health.ts';
 import type { FilesSeen } from './look-around.ts';

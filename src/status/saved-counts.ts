@@ -48,7 +48,7 @@ export class CountsFile {
     }
   }
 
-  /** Saves the counts if anything was counted since the last time. Never rejects. */
+  /** Saves the counts if anything has been counted since the last save. Never rejects. */
   async save(): Promise<void> {
     const { counts, lock, log } = this.#options;
     const { received } = counts;

@@ -44,7 +44,7 @@ interface Arrivals {
 export type SubjectKind =
   /** A listed project. */
   | 'project'
-  /** An id that isn't listed, perhaps not any longer. */
+  /** An id that isn't listed, or no longer is. */
   | 'unlisted'
   /** All requests: those that failed before their project was known count as refused. */
   | 'requests';
@@ -219,8 +219,8 @@ function judgeReason(
   });
   const acceptedSince = activity.accepted - acceptedAtLastRefusal;
   const before = Math.max(0, activity.acceptedIn.lastHour(nowMs) - acceptedSince);
-  // A page counts as corrected after a pause without refusals and five times as many accepted views
-  // in a row as came between two refusals on average, plus three.
+  // A page counts as corrected after a pause without refusals, and enough accepted views in a row:
+  // three, plus five times the average number between two refusals.
   const isRecovered = (): boolean =>
     nowMs - lastMs >= PAUSE_MS && acceptedSince >= 3 + (5 * before) / Math.max(1, lastHour);
   const isOver =
@@ -321,7 +321,7 @@ type Recent = Pick<JudgedReason, 'fixedMs' | 'lastHour'>;
 export const isOpen = ({ fixedMs, lastHour }: Recent): boolean =>
   fixedMs === undefined && lastHour > 0;
 
-/** Returns whether views of the last hour were refused for this reason, which is fixed by now. */
+/** Returns whether views of the last hour were refused for this reason, which is already fixed. */
 export const isFixed = ({ fixedMs, lastHour }: Recent): boolean =>
   fixedMs !== undefined && lastHour > 0;
 

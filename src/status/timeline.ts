@@ -44,8 +44,8 @@ class Ring {
   }
 
   /**
-   * Returns the latest period; then, for each with a count, how many periods it is before that, and
-   * its count.
+   * Returns the latest period, then two numbers for each period with a count: how many periods
+   * before the latest it is, and its count.
    */
   toJSON(): number[] {
     const { length } = this.#counts;
@@ -72,7 +72,7 @@ export class Timeline {
   }
 
   add(nowMs: number): void {
-    // Divides by constants, which is faster, because every view comes here.
+    // Divides by constants, which is faster, because this runs for every view.
     this.minutes.add(Math.floor(nowMs / MINUTE_MS));
     this.quarters.add(Math.floor(nowMs / QUARTER_MS));
   }

@@ -39,7 +39,7 @@ type Kind = 'invalid line' | 'duplicate id' | 'misplaced line' | typeof FRAGMENT
 
 const NUMBERS_MAX = 10;
 /**
- * `verify` finds a duplicate id for sure if the same id is at most this many lines above it, and
+ * `verify` always finds a duplicate id if the same id is at most this many lines above it, and
  * sometimes if the same id is further up.
  */
 const RECENT_MIN = 100_000;

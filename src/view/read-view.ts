@@ -14,8 +14,8 @@ export interface StorableView {
   readonly project: string;
   /**
    * The view's fields as JSON text on one line, in UTF-8 and in the schema's order. Lone surrogates
-   * are replaced by U+FFFD, because UTF-8 can't encode them. U+2028 and U+2029 are escaped, because
-   * some readers treat them as line ends.
+   * are replaced with U+FFFD, because UTF-8 can't encode them. U+2028 and U+2029 are escaped,
+   * because some readers treat them as line ends.
    */
   readonly fields: Uint8Array;
 }

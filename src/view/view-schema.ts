@@ -41,7 +41,7 @@ const timestamp = v.pipe(
   v.check(dayExists, 'UTC timestamp of a day that exists'),
 );
 
-/** Tests the day's number first: every view passes here, and `Date` takes longer. */
+/** Tests the day's number first, because this runs for every view and `Date` takes longer. */
 function dayExists(text: string): boolean {
   const day = Number(text.slice(8, 10));
   // `Date` reads 30 February as 2 March or not at all.

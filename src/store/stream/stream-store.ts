@@ -112,7 +112,7 @@ export class StreamStore implements ViewStore {
     return { id };
   }
 
-  /** Refuses new views and those that aren't acknowledged by now. */
+  /** Refuses new views and those that aren't acknowledged yet. */
   close(): void {
     this.#isClosing = true;
     this.#endChecks();
