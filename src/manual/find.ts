@@ -39,13 +39,17 @@ const stem = (word: string): string => word.replace(/(?<=...)(?:ing|ed|es|e)$|(?
 const DOING =
   /^(?:how (?:do i|can i|to) )?(?:set ?up|install|configure|run|use)(?: viewlog)?(?: (?:behind|in|on|under|with))? (?=.)/;
 
+/** What precedes a message in the journal or in a browser's console. */
+const PREFIX = /^.* viewlog\[\d+\]: |^failed to load resource: .* status of |^(?:error|warning): /;
+
 /**
- * Returns what a question or a pasted message is about: leaves out the message's level, its paths
+ * Returns what a question or a pasted message is about: leaves out the message's prefix, its paths
  * and addresses, and what is in parentheses.
  */
 const subjectOf = (asked: string): string =>
   asked
-    .replace(/^(?:error|warning): /, '')
+    .replace(PREFIX, '')
+    .replace(/\S*\.json:\d+:\d+:/, 'invalid projects file')
     .replace(/\([^()]*\)|https?:\S+|"?\/[^\s"]+\/[^\s"]*"?/g, '')
     .replace(DOING, '');
 

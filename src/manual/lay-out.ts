@@ -37,7 +37,7 @@ const wrapLines = (text: string, columns: number): string =>
 
 /** Wraps one line of Markdown. A list item's later lines are indented like its text. */
 function wrap(line: string, columns: number): string {
-  const [mark = ''] = /^(- |\d+\. )?/.exec(line)!;
+  const [mark = ''] = /^ *(- |\d+\. )?/.exec(line)!;
   // Commands in backticks stay on one line.
   const text = line
     .slice(mark.length)

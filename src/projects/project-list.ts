@@ -28,9 +28,9 @@ export interface ProjectsFault {
 
 export interface Project extends Omit<ProjectEntry, 'active'> {
   readonly active: boolean;
-  /** The project's entry in the file. */
-  readonly json: string;
-  /** When the entry changed, in milliseconds since the epoch; 0: not since the start. */
+  /** The part of the entry that decides which views are accepted. */
+  readonly rules: string;
+  /** When that part changed, in milliseconds since the epoch; 0: not since the start. */
   readonly changedMs: number;
   /** @param origin the request's `Origin` header, if it has one. */
   allowsOrigin(origin: string | undefined): boolean;
@@ -79,12 +79,12 @@ export class ProjectList {
     const bucket = this.#buckets.get(id) ?? new TokenBucket();
     this.#buckets.set(id, bucket);
     const last = this.#byId.get(id);
-    const json = JSON.stringify(entry);
+    const rules = JSON.stringify([active, origins, limit]);
     return {
       ...entry,
       active,
-      json,
-      changedMs: last?.json === json ? last.changedMs : nowMs,
+      rules,
+      changedMs: last?.rules === rules ? last.changedMs : nowMs,
       allowsOrigin: (origin) => !isListed || (origin !== undefined && isListed(origin)),
       takeToken: (nowMs, spend) => (limit ? bucket.take(limit, nowMs, spend) : 0),
       returnToken: () => bucket.giveBack(),

@@ -18,7 +18,7 @@ interface Minutely {
   readonly snapshot: () => CollectorState;
   /** Never rejects. */
   readonly save: () => Promise<void>;
-  /** Words the fix, with its command, in one line. */
+  /** Returns the fix, with its command, in one line. */
   readonly fixFor: (reason: JudgedReason, judged: Judged) => string;
   /** Returns why viewlog can't create files in its data directory. */
   readonly directoryWarning: () => Promise<string | undefined>;
@@ -28,7 +28,8 @@ interface Minutely {
 /**
  * Once a minute, saves the counts and logs which projects' views begin to be refused or are
  * accepted again, and whether viewlog can no longer create files.
- * @returns a function that stops the checks and resolves once the counts are saved for the last time.
+ * @returns a function that stops the checks and resolves once the counts are saved for the last
+ *   time.
  */
 export function everyMinute(options: Minutely): () => Promise<void> {
   const { snapshot, save, fixFor, directoryWarning, log } = options;
@@ -72,7 +73,7 @@ const NEVER = { beganMs: -Infinity, endedMs: -Infinity, causes: new Set<string>(
 export class RefusalLog {
   readonly #fixFor: Minutely['fixFor'];
   readonly #log: Pick<Log, 'info' | 'warn'>;
-  /** When a line of each kind was logged last, and the causes that have begun since, by id. */
+  /** By id: when a line of each kind was last logged, and the logged causes that haven't ended. */
   readonly #logged = new Map<string, typeof NEVER>();
 
   constructor(fixFor: Minutely['fixFor'], log: Pick<Log, 'info' | 'warn'>) {
@@ -86,7 +87,7 @@ export class RefusalLog {
     const fromMs = Math.max(counts.startMs, last.endedMs);
     const open = reasons.filter(isOpen);
     const fixed = reasons.filter(isFixed);
-    // Refusals that began and ended since the last call, and the project's state before they ended.
+    // Refusals that ended before they were logged, and the project's state before they ended.
     const burst = fixed.filter((one) => one.lastMs > fromMs && !last.causes.has(labelOf(one)));
     const since = burst.length > 0 ? Math.min(...burst.map((one) => one.acceptedSince)) : 0;
     const accepted = Math.max(0, judged.accepted - since);
@@ -94,8 +95,8 @@ export class RefusalLog {
     const seen = { ...judged, accepted, refused };
     const then = { ...seen, state: stateOf(seen) };
     const causes = new Map<string, JudgedReason>();
-    // All origins share one label. The label represents the refused origin with the most refusals,
-    // and one that was fixed only if no other is refused.
+    // All origins share one label. It stands for the open origin with the most refusals, or for a
+    // fixed one if none is open.
     for (const one of [...open, ...burst]) {
       if (!causes.has(labelOf(one))) causes.set(labelOf(one), one);
     }
@@ -119,8 +120,10 @@ export class RefusalLog {
       const again = new Set(fixed.map(labelOf));
       const isAgain = open.length === 0 && ended.every((cause) => again.has(cause));
       const views = `views are ${isAgain ? 'accepted again' : 'no longer refused'}`;
-      const how = kind === 'requests' ? 'requests no longer fail' : views;
-      const were = ended.length === 1 ? '; the cause was' : '; the causes were';
+      const [how, were] =
+        kind === 'requests'
+          ? ['requests no longer fail', '; they failed for']
+          : [views, '; they were refused for'];
       const causesOf = open.length > 0 ? ' for' : were;
       last = { ...last, endedMs: nowMs, causes: left };
       this.#log.info(`${who}: ${how}${causesOf}: ${ended.join(', ')}`);

@@ -36,7 +36,7 @@ const NONE_ACTIVE = 'No project is active, so every view is refused';
 export const isReady = ({ reasons }: Health): boolean => reasons.length === 0;
 
 /**
- * A collector is unready only if it would refuse every view or is about to stop. With an invalid
+ * A collector is unready only if it can't store views or is about to stop. With an invalid
  * projects file it continues with the last good one and must stay in service.
  */
 export function healthOf(state: CollectorState): Health {

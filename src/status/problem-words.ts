@@ -56,7 +56,10 @@ export interface Notice {
   readonly steps: readonly Step[];
 }
 
-/** Returns the problems, the worst first, then those that are fixed by now. */
+/**
+ * Returns viewlog's own problems, then those of projects and requests (the worst first, fixed ones
+ * last), then overdue files, warnings and first steps.
+ */
 export function noticesOf(model: StatusModel): Notice[] {
   const { installation: of, closedDirectory: closed, projectsFault: fault } = model;
   const { problems, overdue, store } = model;
@@ -279,7 +282,7 @@ export function problemNotice(row: ProjectRow, of: Installation, nowMs: number):
   const isGreen = colour === 'green';
   // In a green row, too few views were refused for the open reasons to be a problem.
   const fixed = reasons.filter(isFixed);
-  const which = open.length > 0 || kind === 'unlisted' ? reasonsWords(fixed) : '';
+  const which = open.length > 0 ? reasonsWords(fixed) : '';
   const refusals = kind === 'requests' ? 'The failures began' : 'The refusals began';
   const begun = state === 'silent' ? 'The last view was accepted' : refusals;
   const time = at(sinceOf(row));
@@ -305,7 +308,7 @@ function otherRefusals({ kind, refused, reasons }: ProjectRow): string {
   return `${plural(refused, nounOf(kind))} in the last hour ${failed} for ${causes}${why}.`;
 }
 
-/** Returns when views stopped or began to be refused, or when the problem was fixed. */
+/** Returns when the last view was accepted, when refusals began, or when the problem was fixed. */
 function sinceOf({ colour, state, reasons, figures }: ProjectRow): number {
   if (colour === 'green') return Math.max(...reasons.map(({ fixedMs = 0 }) => fixedMs));
   if (state === 'silent') return figures.lastAcceptedMs ?? 0;
@@ -361,14 +364,14 @@ function reasonSteps(
   const isRecovering = isOpen(reason) && acceptedSince > 0 && nowMs - lastMs >= CALM_MS;
   const since =
     kind === 'requests'
-      ? 'named a project, and none failed for this reason'
-      : `${were(acceptedSince)} accepted, and none was refused for this reason`;
+      ? 'named a project, and no request failed for this reason'
+      : `${were(acceptedSince)} accepted, and no view was refused for this reason`;
   const calm = `In the ${formatDuration(nowMs - lastMs)} since then, ${plural(acceptedSince, nounOf(kind))} ${since}.`;
   return [
     { text: isRecovering ? `${what} ${calm}` : what },
     ...arrivedSteps(sample),
     ...(sample.code === 'project-not-activated' ? typoSteps(row) : []),
-    // Only the entry that it had fixes a project that is no longer listed.
+    // For a project that is no longer listed, `delistedStep` already gives the fix.
     ...(isDelisted(row) ? [] : faultSteps(reason, of)),
     ...fateSteps(reason, nounOf(kind), of),
   ];
@@ -412,7 +415,7 @@ export function delistedStep(
   const how =
     remedy.origin === undefined
       ? 'without the old name, limit and origins, so that it accepts views from any site'
-      : 'with only this origin and without the old name and limit';
+      : `with ${remedy.origin} as its only origin and without the old name and limit`;
   return {
     text: `${text} To add a new entry instead, ${how}:`,
     command: fixOf(reason, of).command,
@@ -573,6 +576,7 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   'raise-max-view': 'Send smaller views or start viewlog with --max-view',
   'send-origin': 'Send views from a browser or with an Origin header, which a proxy must pass on.',
   'fix-page': 'Send views as application/json; with sendBeacon, as a Blob of that type.',
+  inactive: 'The project is inactive, so all its views are refused.',
   fixed: 'The cause is gone. viewlog is waiting for the next view.',
 };
 
@@ -611,7 +615,7 @@ export function fixOf(reason: Refused, of: Installation): Step {
     const { limit, sent = 0, viewsPerMinute: raised } = remedy;
     const now = `The project's limit is ${plural(limit, 'view')} per minute`;
     if (raised === undefined) return { text: `${now}. ${UNKNOWN_RATE}` };
-    const rate = `${now}, and ${formatCount(sent)} were sent in the busiest full minute.`;
+    const rate = `${now}, and ${formatCount(sent)} were sent in the busiest minute.`;
     return { text: `${rate} ${text}`, command: activate({ 'max-views-per-minute': raised }) };
   }
   if (remedy.kind === 'raise-max-view')
@@ -656,7 +660,10 @@ function proxyStep(sample: Sample, bodyBytes: number, of: Installation): Step {
 const TEST_PROXY =
   'To test the proxy, replace the address after --url with the one that your pages post to:';
 
-/** Sends a view of the project that the sample names: bodies may be cut or lose their headers. */
+/**
+ * Returns a doctor command that sends a view of the sample's project, because a proxy may cut bodies
+ * off or drop headers.
+ */
 function testProxy({ project, text = '' }: Sample, of: Installation): string {
   const [, id] = /"p"\s*:\s*"(\d{1,20})"/.exec(text) ?? [];
   return commands.doctor(of, { url: VIEWS_SITE, project: project ?? id });

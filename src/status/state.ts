@@ -30,7 +30,7 @@ interface Arrivals {
   readonly isDown: boolean;
   /** In the last hour. */
   readonly accepted: number;
-  /** In the last hour, for reasons that aren't fixed. */
+  /** In the last hour, for reasons that aren't fixed; 0 if an inactive project sends no more. */
   readonly refused: number;
   /** True: a view was accepted in the last three hours. */
   readonly hasRecentViews: boolean;
@@ -63,7 +63,7 @@ export interface Judged extends Arrivals {
   readonly state: ProjectState;
   /** `undefined` if there is no problem. */
   readonly colour: Colour | undefined;
-  /** The most frequent first. */
+  /** Open ones first, then the most frequent. */
   readonly reasons: readonly JudgedReason[];
   readonly activity: Activity;
 }
@@ -153,12 +153,14 @@ export function judge(
         Number(isOpen(b)) - Number(isOpen(a)) || b.lastHour - a.lastHour || b.lastDay - a.lastDay,
     );
   const open = reasons.filter(isOpen);
+  // Refusals from before a deactivation are no problem any more.
+  const isSending = active || open.some(({ sample }) => sample.code === 'project-not-activated');
   const outageMs = Math.max(counts.startMs, ...outages.map(([, { lastMs }]) => lastMs));
   const arrivals = {
     active,
     isDown,
     accepted: activity.acceptedIn.lastHour(nowMs),
-    refused: open.reduce((sum, { lastHour }) => sum + lastHour, 0),
+    refused: isSending ? open.reduce((sum, { lastHour }) => sum + lastHour, 0) : 0,
     // Nobody expects requests that name no project, so they are never silent.
     hasRecentViews: kind === 'requests' || nowMs - (activity.lastAcceptedMs ?? 0) < SILENT_MS,
     hasListened: nowMs - outageMs >= SILENT_MS,
@@ -181,7 +183,7 @@ export function judge(
 function colourOf(kind: SubjectKind, state: ProjectState, hasFixed: boolean): Colour | undefined {
   if (state === 'refused' && kind !== 'requests') return 'red';
   if (state === 'silent' || isRefused({ state })) return 'amber';
-  return hasFixed ? 'green' : undefined;
+  return hasFixed && state !== 'inactive' ? 'green' : undefined;
 }
 
 /** The directory comes first, then the projects file: a fix may need a command that reads it. */
@@ -260,7 +262,9 @@ function busiestMinute({ acceptedIn }: Activity, { refusedIn }: Reason, nowMs: n
   // partway through the last one, which doesn't show how many views a full minute has.
   const isPartial = running > 0 && sent.at(-2) === 0;
   const isKnown = (isPartial ? sent.slice(0, -1) : sent).some((count) => count > 0);
-  return isKnown ? Math.max(...sent) : undefined;
+  const most = Math.max(...sent);
+  // Twice as many would be too few if the running minute already has more.
+  return isKnown && running <= 2 * most ? most : undefined;
 }
 
 /**

@@ -75,7 +75,7 @@ const refusedInAll = ({
 }: Pick<Judged, 'refused'> & Partial<Pick<ProjectRow, 'figures'>>): number =>
   figures?.refusedLastHour ?? refused;
 
-/** ` (origin not allowed)`: each of these reasons once, the most frequent first. */
+/** ` (origin not allowed)`: each of these reasons once, open ones first, then the most frequent. */
 export function reasonsWords(reasons: Judged['reasons']): string {
   const labels = new Set(reasons.map(({ sample }) => refusalLabel(sample)));
   return labels.size === 0 ? '' : ` (${[...labels].join(', ')})`;
@@ -248,7 +248,7 @@ export function chartWords({ hours, refusedHours, figures }: ProjectRow): string
   const { today, yesterday } = figures;
   const most = `at most ${accepted} accepted and ${refused} refused per hour`;
   const before = yesterday === undefined ? '' : `, ${formatCount(yesterday)} yesterday`;
-  return `Views of the last 24 hours: ${most}. Accepted: ${formatCount(today)} today${before}.`;
+  return `Views in the last 24 hours: ${most}. Accepted: ${formatCount(today)} today${before}.`;
 }
 
 /** Returns how many projects aren't shown. */
@@ -285,8 +285,8 @@ const NONE = 'None since viewlog started.';
 export const latestOf = ({ id }: ProjectRow, { latestAccepted }: StatusModel): EventList => {
   const views = latestAccepted.filter(({ project }) => project === id);
   return {
-    title: `Its views among the last ${LATEST_MAX}`,
-    none: `None of the last ${LATEST_MAX} accepted views.`,
+    title: `Its views among the last ${LATEST_MAX} accepted`,
+    none: 'None.',
     events: viewEvents(views),
   };
 };

@@ -12,7 +12,7 @@ export type Remedy =
    */
   | { readonly kind: 'activate' | 'add-origin'; readonly origin: string | undefined }
   /**
-   * `sent` views came in the busiest full minute; `viewsPerMinute` is the limit to set. Either is
+   * `sent` views came in the busiest minute; `viewsPerMinute` is the limit to set. Either is
    * `undefined` until a full minute shows how many views are sent.
    */
   | {
@@ -33,6 +33,8 @@ export type Remedy =
   | { readonly kind: 'check-proxy'; readonly bodyBytes: number }
   /** No command works until the obstacle is gone. */
   | { readonly kind: 'wait'; readonly obstacle: Obstacle }
+  /** The project has been deactivated since, so all its views are refused. */
+  | { readonly kind: 'inactive' }
   /** The cause is gone, so no more views are refused because of it. */
   | { readonly kind: 'fixed' }
   /** There is no fix to print. */
@@ -57,7 +59,7 @@ export interface Refused {
   readonly origin?: string | undefined;
   /** The limit of views per minute that the latest refused view exceeded. */
   readonly limit?: number | undefined;
-  /** The views in the busiest full minute: accepted, or refused because of this limit. */
+  /** The views in the busiest minute: accepted, or refused because of this limit. */
   readonly sentPerMinute?: number | undefined;
   /** The size of the body or line that is too large. */
   readonly bytes?: number | undefined;
@@ -83,8 +85,10 @@ const REMEDIES: Readonly<Partial<Record<RefusalCode, (refused: Refused) => Remed
   'rate-limited': limitRemedy,
   overloaded: () => ({ kind: 'none' }),
   // The store reports its own outage.
-  'storage-unavailable': () => ({ kind: 'fixed' }),
+  'storage-unavailable': ({ project }) => ({ kind: isInactive(project) ? 'inactive' : 'fixed' }),
 };
+
+const isInactive = (project: ProjectNow | undefined): boolean => project?.active === false;
 
 /** Returns the fix of these refusals in the present state of viewlog. */
 export const remedyOf = (refused: Refused): Remedy =>
@@ -113,8 +117,8 @@ function activation({ code, project, origin, obstacle }: Refused): Remedy {
  */
 function limitRemedy({ project, limit: then = 0, sentPerMinute: sent, obstacle }: Refused): Remedy {
   const limit = project?.maxViewsPerMinute;
-  // Every view of an inactive project is refused, whatever the limit.
-  if (limit === undefined || !project?.active || limit > then) return { kind: 'fixed' };
+  if (isInactive(project)) return { kind: 'inactive' };
+  if (limit === undefined || limit > then) return { kind: 'fixed' };
   if (obstacle !== undefined) return { kind: 'wait', obstacle };
   // If no full minute explains the refusals, the busiest minute isn't over yet.
   const viewsPerMinute = sent !== undefined && 2 * sent > limit ? 2 * sent : undefined;

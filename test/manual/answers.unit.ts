@@ -68,7 +68,7 @@ const ANSWERS = {
   'projects-file # Edit it with commands':
     'another site | second site | several sites | how can I add a site | add a second website | add an origin',
   'projects-file # If the file is invalid':
-    'faulty | invalid projects file | projects file is invalid',
+    'faulty | error: d2/projects.json:1:2: expected a key in double quotes; found bad | /var/lib/viewlog/projects.json:7:3: projects[0]: unknown key "orgins" | invalid projects file | projects file is invalid',
   'proxies # Caddy': 'caddy | caddyfile | set up caddy | run behind caddy',
   'proxies # HTTPS and TLS':
     'tls | https | ssl | certificate | letsencrypt | certbot | mixed content',
@@ -129,7 +129,7 @@ const ANSWERS = {
   'trouble # 400':
     'body cut off | cut off | invalid json | malformed-json | The body is "[object Object]": a page sent an object as text. Send JSON.stringify(view).',
   'trouble # 403':
-    '403 | forbidden | origin not allowed | 403 forbidden | project-not-activated | origin-not-allowed | Project 4 doesn\'t accept views from "https://a.example". If it is one of its sites, ask the operator | Project 1000001 requires an Origin header, but the request has none',
+    '403 | Failed to load resource: the server responded with a status of 403 (Forbidden) | forbidden | origin not allowed | 403 forbidden | project-not-activated | origin-not-allowed | Project 4 doesn\'t accept views from "https://a.example". If it is one of its sites, ask the operator | Project 1000001 requires an Origin header, but the request has none',
   'trouble # 404': 'There is nothing at /foo; send views to /view.',
   'trouble # 405': 'method not allowed | 405 method not allowed',
   'trouble # 408': 'request timeout',
@@ -140,7 +140,7 @@ const ANSWERS = {
   'trouble # 429':
     '429 | limits | rate limit | limit | too many views | too many requests | 429 too many requests',
   'trouble # 502':
-    'connection refused | bad gateway | gateway timeout | 502 bad gateway | connect ECONNREFUSED 127.0.0.1:8080 | net::ERR_CONNECTION_REFUSED | upstream prematurely closed connection while reading response header',
+    'connection refused | Failed to load resource: the server responded with a status of 502 (Bad Gateway) | connect() failed (111: Connection refused) while connecting to upstream | bad gateway | gateway timeout | 502 bad gateway | connect ECONNREFUSED 127.0.0.1:8080 | net::ERR_CONNECTION_REFUSED | upstream prematurely closed connection while reading response header',
   'trouble # 503': '503 | service unavailable | storage-unavailable',
   'trouble # A site went silent':
     'silent | views stopped | site stopped | site stopped sending | no more views since yesterday',

@@ -27,6 +27,11 @@ it.each([
     '# A\n\n**b c** d\n',
     '\u001b[1mA\u001b[22m\n\n\u001b[1mb c\u001b[22m d',
   ],
+  [
+    'a list in a list, with its items indented',
+    '- one two three four five six seven\n  - eight nine ten eleven twelve',
+    '- one two three four five six\n  seven\n  - eight nine ten eleven\n    twelve',
+  ],
   ['a command on one line', WORDS, 'one two three four five six\n`viewlog help trouble` seven'],
   [
     'code as it is, however long',

@@ -369,7 +369,7 @@ it('a collector logs when a cause of refusals begins, with the fix, and when it 
   expect(look()).toStrictEqual([]);
   scene.around = {};
   const ended =
-    'info: Project 1 (Aurora): views are accepted again; the cause was: origin not allowed';
+    'info: Project 1 (Aurora): views are accepted again; they were refused for: origin not allowed';
   expect(look()).toStrictEqual([ended]);
   expect(refuse()).toStrictEqual([]);
   scene.nowMs = NOON + HOUR_MS + 60_000;
@@ -398,7 +398,7 @@ it.each([
   ['rarer', 4, 9],
   ['more frequent', 9, 4],
 ])(
-  'a collector logs the fix for the cause that remains even if a %s one has begun and ended',
+  'even if a %s cause has begun and ended, a collector logs the fix for the cause that remains',
   (_, ended, open) => {
     const log = memoryLog();
     const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
@@ -461,7 +461,7 @@ it('a collector logs which causes have ended, and whether others remain', () => 
   scene.nowMs += HOUR_MS;
   scene.accept(1);
   expect(look()).toStrictEqual([
-    'info: Requests without a project: requests no longer fail; the causes were: malformed JSON, unsupported media type',
+    'info: Requests without a project: requests no longer fail; they failed for: malformed JSON, unsupported media type',
   ]);
   scene.nowMs += HOUR_MS;
   scene.refuse(4, { code: 'malformed-json' });
@@ -520,7 +520,7 @@ describe('the log of refusals that end within a minute', () => {
     scene.accept(70);
     expect(look()).toStrictEqual([
       'warn: Project 1: 9 of 79 views in the last hour were refused (origin not allowed). Views have been accepted again since 2026-11-22 14:00 UTC.',
-      'info: Project 1: views are accepted again; the cause was: origin not allowed',
+      'info: Project 1: views are accepted again; they were refused for: origin not allowed',
     ]);
     expect(look()).toStrictEqual([]);
     burst();
@@ -555,7 +555,7 @@ describe('the log of refusals that end within a minute', () => {
     scene.nowMs += HOUR_MS;
     scene.accept(1);
     expect(look()).toStrictEqual([
-      'info: Project 1: views are no longer refused; the cause was: origin not allowed',
+      'info: Project 1: views are no longer refused; they were refused for: origin not allowed',
     ]);
   });
 });

@@ -184,7 +184,7 @@ Requests without a project: 134 of 188 requests in the last hour failed before v
     scene.nowMs += 5_000;
     scene.accept(3, '1', 1000);
     expect(scene.text()).toContain(
-      'cut off. In the 8 min since then, 3 requests named a project, and none failed for this reason.\n',
+      'cut off. In the 8 min since then, 3 requests named a project, and no request failed for this reason.\n',
     );
     expect(headlineOf(scene.model())[0]).toBe('amber');
     // Small views don't show that large views arrive whole.
@@ -354,7 +354,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     expect(scene.text()).toBe(`Project 1: 87% refused (rate limited)
 Project 1: 130 of 150 views in the last hour were refused. The refusals began on ${at('14:00')}.
   130 views were refused in the last 24 hours, most recently on ${at('14:00')} without an Origin header: rate limited.
-  ${limit}, and 150 were sent in the busiest full minute. Unless this is a flood, raise the limit to twice that rate:
+  ${limit}, and 150 were sent in the busiest minute. Unless this is a flood, raise the limit to twice that rate:
     ${VIEWLOG} activate 1 ${FILES} --max-views-per-minute 300
   130 refused views weren't stored: viewlog stores no views over a project's limit.`);
     scene.list({ id: '1', maxViewsPerMinute: 300 }, { id: '2' });
@@ -532,7 +532,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   scene.list(AURORA, { id: '2' });
   expect(scene.text())
     .toContain(`Project 77 (no longer listed): 9 of 10 views in the last hour were refused. The refusals began on ${at('14:00')}.
-  77 was in the projects file, and its last view was accepted on ${at('14:00')}. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. If it was removed on purpose, remove the script from its pages. To add a new entry instead, with only this origin and without the old name and limit:
+  77 was in the projects file, and its last view was accepted on ${at('14:00')}. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. If it was removed on purpose, remove the script from its pages. To add a new entry instead, with https://x.example as its only origin and without the old name and limit:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example
   9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: project not activated.${again.trimEnd()}`);
   scene.refuse(1, { code: 'origin-not-allowed', project: '77' }, MOVED);
@@ -565,9 +565,7 @@ it("the status page doesn't call a cause fixed just because its project is no lo
   scene.refuse(15, { code: 'rate-limited', project: '77', limit: 20 }, undefined, undefined, 0);
   scene.accept(1, '77');
   scene.list({ id: '2' });
-  expect(scene.text()).toContain(
-    '\nProject 77 (no longer listed): the problem (rate limited) was fixed on ',
-  );
+  expect(scene.text()).toBe('Views are arriving from 1 of 1 project');
   scene.refuse(9, unlisted('77'));
   expect(scene.text()).toContain(
     '24 of 45 views in the last hour were refused, including 15 for a cause that no longer applies. ',
@@ -589,6 +587,42 @@ ${at('14:00:06')}  Request without a project  body cut off
 ${at('14:00:05')}  Aurora  origin not allowed, from https://b.example
 ${at('14:00:04')}  Aurora  origin not allowed, from ${MOVED} (2 times)
 `);
+});
+
+it('the status page reports no problem of a deactivated project that sends no more views', () => {
+  const scene = sceneOf();
+  const off = { ...AURORA, active: false };
+  scene.list({ ...AURORA, maxViewsPerMinute: 10 }, { id: '2' });
+  scene.accept(5);
+  scene.refuse(4, { code: 'rate-limited', project: '1', limit: 10 });
+  scene.refuse(3, moved, MOVED);
+  scene.list(off, { id: '2' });
+  expect(scene.text()).toBe('Views are arriving from 1 of 1 project');
+  expect(scene.whole()).toMatch(/ 5 .* 7 {3}inactive {10}1 {2}Aurora\n/);
+  const html = page({ model: scene.model(), open: new Set(['1']) });
+  expect(html).toContain('The project is inactive, so all its views are refused.');
+  expect(html).not.toMatch(/accepted again since|waiting for the next view/);
+  // The limit is raised and views are accepted before the deactivation.
+  scene.list({ ...AURORA, maxViewsPerMinute: 20 }, { id: '2' });
+  scene.accept();
+  scene.list({ ...off, maxViewsPerMinute: 20 }, { id: '2' });
+  expect(scene.text()).toBe('Views are arriving from 1 of 1 project');
+  scene.refuse(1, unlisted('1'), 'https://aurora.example');
+  expect(scene.text()).toContain('\nAurora (inactive, but still sending): 8 of 14 views ');
+  expect(scene.text()).not.toMatch(/accepted again since|was fixed|outage/);
+});
+
+it("an edit of a project's name doesn't change when the status page says a problem was fixed", () => {
+  const scene = sceneOf();
+  scene.refuse(2, moved, MOVED);
+  const both = { ...AURORA, origins: [...AURORA.origins, MOVED] };
+  scene.list(both, { id: '2' });
+  scene.accept();
+  const fixed = `Views have been accepted again since ${at('14:00')}.`;
+  expect(scene.text()).toContain(fixed);
+  scene.nowMs += 5 * MINUTE_MS;
+  scene.list({ ...both, name: 'Aurora Travel' }, { id: '2' });
+  expect(scene.text()).toContain(fixed);
 });
 
 it('the status page counts every refused request in a tile and says which ones the headline leaves out', () => {
@@ -796,7 +830,7 @@ describe('the status page says what happened to refused views', () => {
   });
 });
 
-it('while a problem recovers, the status page says for how long no view has been refused', () => {
+it('once refusals have paused, the status page says for how long no view has been refused', () => {
   const scene = sceneOf();
   scene.refuse(9, { code: 'invalid-view', project: '1' });
   scene.nowMs += 3_000;
@@ -804,7 +838,7 @@ it('while a problem recovers, the status page says for how long no view has been
   expect(scene.text()).not.toContain('since then');
   scene.nowMs += 16_000;
   expect(scene.text()).toContain(
-    ': invalid view. In the 20 s since then, 2 views were accepted, and none was refused for this reason.\n',
+    ': invalid view. In the 20 s since then, 2 views were accepted, and no view was refused for this reason.\n',
   );
   expect(scene.text()).toMatch(/^Aurora: 82% refused/);
 });
@@ -942,10 +976,10 @@ it('an open project shows its views, its latest refused body once, and no day wi
   const [details] = row.split('</details>');
   expect(details!.match(/<blockquote>/g)).toHaveLength(1);
   expect(details).toContain('Accepted: 0 today.');
-  expect(details).toContain('None of the last 20 accepted views.');
+  expect(details).toMatch(/Its views among the last 20 accepted<.*>None\.</);
 });
 
-it('the status page suggests a limit based on the busiest full minute of accepted and refused views', () => {
+it('the status page suggests a limit based on the busiest minute of accepted and refused views', () => {
   const scene = sceneOf();
   scene.list({ id: '1', maxViewsPerMinute: 5, origins: ['https://a.example'] }, { id: '2' });
   scene.accept(1, '1', MINUTE_MS);
@@ -954,11 +988,14 @@ it('the status page suggests a limit based on the busiest full minute of accepte
   scene.refuse(1, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
   scene.nowMs += MINUTE_MS;
   // The current minute doesn't count until it has ended.
-  scene.refuse(30, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
+  scene.refuse(12, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
   expect(scene.text()).toContain(
-    `The project's limit is 5 views per minute, and 6 were sent in the busiest full minute. Unless this is a flood, raise the limit to twice that rate:
+    `The project's limit is 5 views per minute, and 6 were sent in the busiest minute. Unless this is a flood, raise the limit to twice that rate:
     ${VIEWLOG} activate 1 ${FILES} --max-views-per-minute 12`,
   );
+  // The suggested limit would refuse views of the current minute.
+  scene.refuse(1, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
+  expect(scene.text()).toContain('After a full minute, the status page suggests a limit.');
 });
 
 it('the status page shows three unlisted ids in full and folds the others into a list', () => {
@@ -983,7 +1020,7 @@ it('the status page gives the maximum of a chart in words and a long name as a t
   scene.refuse(9, moved, MOVED);
   scene.accept(4);
   const html = page({ model: scene.model(), open: new Set(['1']) });
-  expect(html).toContain('Views of the last 24 hours: at most 4 accepted and 9 refused per hour.');
+  expect(html).toContain('Views in the last 24 hours: at most 4 accepted and 9 refused per hour.');
   expect(html).toContain(`<bdi title="${'x'.repeat(99)}">`);
   // The style sheet hides the reasons in a phone's headline.
   expect(html).toContain('<span class="why"> (origin not allowed)</span>');

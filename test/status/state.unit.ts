@@ -61,7 +61,7 @@ it('a refusal over a limit is fixed by a higher limit, not by a pause between tw
   scene.accept(200);
   expect(state(scene)).toBe('partly-refused');
   expect(scene.text()).toContain(
-    'In the 3 min since then, 200 views were accepted, and none was refused',
+    'In the 3 min since then, 200 views were accepted, and no view was refused',
   );
   scene.list({ id: '1', maxViewsPerMinute: 40 });
   expect(scene.judged()[0]!.colour).toBe('green');
@@ -75,7 +75,7 @@ it('a refusal over a limit counts for an hour, even once a higher limit has fixe
   expect(scene.judged()[0]).toMatchObject({ state: 'arriving', colour: undefined });
 });
 
-it('a refusal over a limit suggests twice the views of the busiest minute, even an incomplete one', () => {
+it("after refusals over a limit, the suggested limit is twice the views of the busiest minute, which may be incomplete if it isn't the only one", () => {
   const scene = new Scene([{ id: '1', maxViewsPerMinute: 2 }]);
   const suggested = () => scene.judged()[0]!.reasons[0]?.remedy;
   const refused = { code: 'rate-limited', project: '1', limit: 2 } as const;

@@ -55,7 +55,7 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
     ['no full minute of views', sentTo(LIMITED), raised()],
     ['a limit that has since been raised', sentTo(LIMITED, 62, 59), 'fixed'],
     ['a limit that has since been removed', sentTo(ANY, 61), 'fixed'],
-    ['a project that has since been deactivated', sentTo(INACTIVE, 61), 'fixed'],
+    ['a project that has since been deactivated', sentTo(INACTIVE, 61), 'inactive'],
     ['an invalid projects file', { ...sentTo(LIMITED, 61), ...faulty }, waiting],
   ],
   'view-too-large': [
