@@ -28,12 +28,7 @@ const clusterAddress = o.parser(
   parseClusterAddress,
 );
 const projectId = o.matching(PROJECT_ID, '1 to 20 digits', '1000001');
-const streamName = o.matching(
-  /^[\w-]{1,200}$/,
-  'letters, digits, _ and -',
-  'VIEWS',
-  'must contain only',
-);
+const streamName = o.matching(/^[\w-]{1,200}$/, '1 to 200 letters, digits, _ or -', 'VIEWS');
 const email = o.matching(EMAIL, 'an e-mail address', 'views@example.com');
 
 const DAYS_MAX = 36_500;

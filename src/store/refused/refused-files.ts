@@ -163,10 +163,11 @@ export class RefusedFiles implements RefusedStore {
       }
       onDropped('full');
       const what = isFull
-        ? `The file of refused views for ${day} has reached --max-refused; viewlog drops further ` +
-          'refused views until the next UTC day'
-        : `Half of --max-refused is used for ${day}; viewlog drops further refused views without ` +
-          'a listed id, to leave space for listed projects';
+        ? `A refused view no longer fits in --max-refused for ${day}; viewlog drops refused views ` +
+          "that don't fit until the next UTC day"
+        : `Refused views without a listed id no longer fit in their half of --max-refused for ` +
+          `${day}; viewlog drops those that don't fit until the next UTC day, to leave space for ` +
+          'listed projects';
       if (!this.#reached.has(what)) log.warn(what);
       this.#reached.add(what);
       return [];

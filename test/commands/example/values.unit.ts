@@ -178,7 +178,7 @@ it.runIf(process.getuid?.() === 0)(
     const program = `${home}/viewlog.mjs`;
     const run = (here: Partial<Installation>) => valueOf('run', `--data ${data}/d`, here);
     await expect(run({ owner, program })).rejects.toThrow(
-      `The service can't run: viewlog can't enter "${home}"`,
+      `The service can't run: user viewlog can't enter "${home}"`,
     );
     chmodSync(home, 0o755);
     expect(await run({ owner, program })).toContain(program);

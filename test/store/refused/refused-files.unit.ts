@@ -94,8 +94,8 @@ describe('a refused view', () => {
 });
 
 const FULL =
-  'warn: The file of refused views for 2026-03-01 has reached --max-refused; viewlog drops further ' +
-  'refused views until the next UTC day';
+  'warn: A refused view no longer fits in --max-refused for 2026-03-01; viewlog drops refused views ' +
+  "that don't fit until the next UTC day";
 
 // The simulator tests how many bytes of a day are stored, and for which projects.
 describe('the file of refused views of a day', () => {
@@ -113,14 +113,15 @@ describe('the file of refused views of a day', () => {
     expect(views('refused-2026-03-02.ndjson')).toEqual([{ n: 1 }]);
   });
 
-  it('holds half of it for unlisted ids, which viewlog logs once, apart from a full file', async () => {
+  it('holds at most half of --max-refused for unlisted ids; viewlog logs that once, and a full file separately', async () => {
     const { log, store, settled } = openRefused({ maxBytesPerDay: 50_000 });
     const text = JSON.stringify({ x: 'x'.repeat(9_000) });
     for (let n = 0; n < 5; n++) store.keep({ code: 'a', project: '2', text });
     await settled(5);
     const half =
-      'warn: Half of --max-refused is used for 2026-03-01; viewlog drops further refused views ' +
-      'without a listed id, to leave space for listed projects';
+      'warn: Refused views without a listed id no longer fit in their half of --max-refused for ' +
+      "2026-03-01; viewlog drops those that don't fit until the next UTC day, to leave space for " +
+      'listed projects';
     expect(log.lines).toEqual([half]);
     for (let n = 0; n < 5; n++) store.keep({ code: 'a', project: '1', text });
     await settled(10);
