@@ -66,7 +66,7 @@ const ANSWERS = {
   'projects-file # The projects file':
     'domain | hostname | subdomain | subdomains | www | wildcard | origin | origins | allow a subdomain',
   'projects-file # Edit it with commands':
-    'another site | second site | several sites | how can I add a site | add a second website | add an origin',
+    'another site | site moved | new domain | second site | several sites | how can I add a site | add a second website | add an origin',
   'projects-file # If the file is invalid':
     'faulty | error: d2/projects.json:1:2: expected a key in double quotes; found bad | /var/lib/viewlog/projects.json:7:3: projects[0]: unknown key "orgins" | invalid projects file | projects file is invalid',
   'proxies # Caddy': 'caddy | caddyfile | set up caddy | run behind caddy',
