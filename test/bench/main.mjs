@@ -22,8 +22,9 @@ const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 const rounded = (value, digits = 0) => Number(value.toFixed(digits));
 
 /**
- * Runs each subject once per round. Each round begins with the next subject and reverses the order,
- * so that no subject is always first, and each neighbour comes first in turn.
+ * Runs each subject once per round. Every two rounds, the order starts at the next subject; the
+ * second of the two rounds reverses it. So no subject is always first, and of two neighbours each
+ * comes first in turn.
  * @returns the results of all rounds, by the subject's key.
  */
 async function inRounds(keys, run) {

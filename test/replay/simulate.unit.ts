@@ -1,9 +1,9 @@
 // Runs random replays (`replay-world.ts`).
 //
-//   npx vitest run --config test/vitest.config.ts --project unit test/replay/simulate   50 seeds
-//   SIM_SEEDS=1000 npx vitest …                                                         more seeds
-//   SIM_SEED=12 npx vitest …                                                 one seed, with its trace
-//   node test/simulation/planted.mjs '' test/replay                          finds planted faults
+//   npx vitest run --config test/vitest.config.ts --project unit test/replay/simulate  50 seeds
+//   SIM_SEEDS=1000 npx vitest …                                            more seeds
+//   SIM_SEED=12 npx vitest …                                               one seed, with its trace
+//   node test/simulation/planted.mjs '' test/replay                        finds planted faults
 import { expect, it } from 'vitest';
 import { SEEDS_AT_ONCE, simulate } from './simulate.ts';
 

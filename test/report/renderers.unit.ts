@@ -131,7 +131,7 @@ describe('the lists of a report', () => {
     viewAt('2026-03-13', { ref: 'https://t.co/', ubl: 'x', content: undefined, url: '/x', pn: '' }),
   ];
 
-  it('name the total of their shares', () => {
+  it('say which views their shares are of', () => {
     const sections = sectionsOf(reportOn(views), 9);
     expect(sections.map(({ title, remark }) => `${title}: ${remark}`)).toStrictEqual([
       'Pages: ',

@@ -74,16 +74,17 @@ export class ArchiveProcess extends SimulatedProcess {
     const { lines, sequence, path, shortened } = this.#archive.state();
     ledger.check(lines <= ledger.life.lines.views, `it says that it has written ${lines} lines`);
     if (!this.#isCalm()) return;
-    ledger.check(sequence === stream.last, `it is at ${sequence}, the stream at ${stream.last}`);
+    const where = `the archive is at ${sequence}, but the stream ends at ${stream.last}`;
+    ledger.check(sequence === stream.last, where);
     for (const [name, inode] of this.world.cutFiles) {
       if (disk.find(`${DATA}/${name}`) !== inode) continue;
-      ledger.check(shortened.includes(name), `${name} was cut short, and nothing says so`);
+      ledger.check(shortened.includes(name), `${name} was cut short, but isn't reported`);
     }
     // The archive examines files after each new message, and otherwise each minute.
     const isExamined = publishedMs >= Math.max(ledger.operatorMs, this.removals.removedMs);
     for (const name of isExamined ? shortened : []) {
       const isThere = disk.find(`${DATA}/${name}`) !== undefined;
-      ledger.check(isThere, `${name} is gone, and is still said to be cut short`);
+      ledger.check(isThere, `${name} is gone, but is still reported as cut short`);
     }
     // If messages were lost, the record leaves out lines whose messages the archive still expects.
     const { hasLost } = this.world;

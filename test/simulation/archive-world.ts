@@ -263,7 +263,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
       const least = again.length === 0 ? 0 : lost.length;
       const others = Array.from({ length: least + random.below(20) }, () => this.#newLine());
       stream.publish([...others, ...again]);
-      ledger.note(`${lost.length} are lost, of which ${again.length} come again`);
+      ledger.note(`${lost.length} messages are lost; ${again.length} of them are published again`);
     });
   }
 

@@ -278,7 +278,7 @@ export class Ledger {
     if (isAgain) sent.wasMoved = true;
     this.check(sent.place === undefined || isAgain, `view ${n} was written twice`);
     this.check(!this.#ids.has(id) || sent.id === id, `the id of view ${n} was used before`);
-    this.check(ts === sent.ts, `view ${n} was sent at ${sent.ts}, and has ${ts}`);
+    this.check(ts === sent.ts, `view ${n} was sent at ${sent.ts}, but its ts is ${ts}`);
     this.check(inode.name === `${part}-${ts.slice(0, 10)}.ndjson`, `view ${n} is in ${inode.name}`);
     this.check(!sent.isForbidden, `view ${n} was stored, although the disk is nearly full`);
     this.#ids.add(id);
@@ -307,6 +307,7 @@ export class Ledger {
     this.check(isWithin, `${inode.name} has ${inode.size} bytes, above its cap`);
     const unlisted = lines.map((n) => this.#sent[n]!).filter(({ isListed }) => !isListed);
     const unlistedBytes = unlisted.reduce((sum, { place }) => sum + place!.end - place!.start, 0);
-    this.check(unlistedBytes <= refusedBytesMax / 2, `${inode.name}: unlisted ids fill it`);
+    const isAtMostHalf = unlistedBytes <= refusedBytesMax / 2;
+    this.check(isAtMostHalf, `${inode.name}: unlisted ids fill more than half of its cap`);
   }
 }

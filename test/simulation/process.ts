@@ -120,7 +120,7 @@ export class Process extends SimulatedProcess {
     for (const n of this.#pending.keys()) this.#checkWait(n);
     if (this.outcome !== undefined) return;
     const failedMs = this.syscalls.hasFailed ? time.nowMs - this.syscalls.troubleMs : 0;
-    ledger.check(failedMs < 1000, 'a write or a sync failed, and viewlog goes on');
+    ledger.check(failedMs < 1000, 'a write or a sync failed, but viewlog continued');
     const state = this.#store.state();
     const verify = (field: keyof typeof state, holds: boolean): void =>
       ledger.check(holds, `${field} is ${state[field]}`);

@@ -68,7 +68,7 @@ export class Removals {
     ledger.note(`${part}: removed ${name}`);
     const [, kind, day = ''] = (FILE.exec(name) ?? []) as unknown as [string, FilePart?, string?];
     if (part !== 'retention' || inode.kind !== 'file' || kind === undefined) {
-      return ledger.fail(`${part}: removed ${name}, which is foreign`);
+      return ledger.fail(`${part}: removed ${name}, which it must not remove`);
     }
     const check = (holds: boolean, why: string): void =>
       ledger.check(holds, `retention: removed ${name}, ${why}`);
@@ -102,7 +102,7 @@ export class Removals {
       const isOlderGone =
         removed.atMs > atMs && removed.day < day && !this.#isThere(kind, removed.day);
       const mayStay = !this.#isThere(kind, day) || isOlderGone || this.#isUsed(kind, day);
-      ledger.check(mayStay, `retention: there are still ${kind} of ${day}`);
+      ledger.check(mayStay, `retention: ${kind} of ${day} still exist`);
     }
     const oldest = (kind: FilePart) => this.#overdue(kind).find((day) => !this.#isUsed(kind, day));
     const nowDue = { views: oldest('views'), refused: oldest('refused') };
@@ -121,7 +121,10 @@ export class Removals {
     }
     for (const [kind, days] of overdue) {
       const left = days.filter((day) => this.#isThere(kind, day) && !this.#isOpen(kind, day));
-      ledger.check(left.length === 0, `retention: in the end, there are ${kind} of ${left.join()}`);
+      ledger.check(
+        left.length === 0,
+        `retention: in the end, ${kind} of ${left.join()} still exist`,
+      );
     }
     await time.advance(5_000);
   }

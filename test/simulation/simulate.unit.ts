@@ -1,10 +1,10 @@
 // Runs the real storage code on a simulated disk, clock and operator. A seed decides everything
 // that happens, so the same seed is always the same run, to the last step.
 //
-//   npx vitest run --config test/vitest.config.ts --project unit simulate     300 seeds
-//   SIM_SEEDS=100000 npx vitest …                                             more seeds
-//   SIM_SEED=1234 npx vitest …                                                one seed, with its trace
-//   node test/simulation/planted.mjs                                          finds planted faults
+//   npx vitest run --config test/vitest.config.ts --project unit simulate  300 seeds
+//   SIM_SEEDS=100000 npx vitest …                                          more seeds
+//   SIM_SEED=1234 npx vitest …                                             one seed, with its trace
+//   node test/simulation/planted.mjs                                       finds planted faults
 //
 // `world.ts`: what happens, to collectors (`collector-world.ts`) and to archives
 // (`archive-world.ts`). `process.ts`, `archive-process.ts`: one process of each. `disk.ts`,

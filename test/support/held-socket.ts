@@ -13,7 +13,7 @@ export const PASS = `LISTEN_FDS=1 sh -c 'echo "pid $$"; LISTEN_PID=$$ exec "$0" 
 export const ENV = { PATH: process.env['PATH'] };
 
 const fdOf = (server: Server): number =>
-  // oxlint-disable-next-line no-underscore-dangle -- Node has no public way to a server's descriptor
+  // oxlint-disable-next-line no-underscore-dangle -- Node has no public way to the descriptor
   (server as unknown as { _handle: { fd: number } })._handle.fd;
 
 /**

@@ -104,7 +104,8 @@ try() {
   echo "$(wc -l < "$work/answered") answered, $(comm -23 "$work/answered" "$work/stored" | wc -l) lost"
   [[ -s $work/answered && -z $(comm -23 "$work/answered" "$work/stored") ]]
 
-  # A faulty projects file: the reload fails with the reason, and viewlog runs on with the old list.
+  # A faulty projects file: the reload fails with the reason, and viewlog keeps running with the
+  # old list.
   inside cp -p "$data/projects.json" "$data/good.json"
   inside sed -i 's/"id"/"idd"/' "$data/projects.json"
   if inside systemctl reload viewlog 2> /dev/null; then echo 'reloaded a faulty file'; exit 1; fi
@@ -128,7 +129,7 @@ try() {
   [[ $(state ExecMainStatus) == 73 && $(state NRestarts) == 0 ]]
   inside pkill -TERM -u viewlog; wait %% || true
 
-  # A reload before viewlog has installed its signal handlers may end viewlog: systemd starts it again.
+  # A reload before viewlog has installed its signal handlers may end viewlog: systemd restarts it.
   inside systemctl reset-failed viewlog
   inside systemctl start viewlog && inside systemctl kill --signal HUP viewlog
   ready
