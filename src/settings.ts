@@ -384,7 +384,8 @@ function textsOf(name: OptionName, given: Given, env: ReadEnv) {
   const flags = given.get(name);
   if (flags !== undefined) return { texts: flags, source: `--${flagOf(name)}` };
   const source = envName(name) ?? '';
-  // A token, such as a Secret of Kubernetes, replaces the file that a printed image names.
+  // A token in its variable, for example from a Kubernetes Secret, replaces the file that the
+  // printed Dockerfile names.
   const isReplaced = name === 'status-token-file' && Boolean(env(TOKEN_ENV));
   const value = source === '' || isReplaced ? undefined : env(source);
   if (!value || isServiceLink(source, value)) return { texts: [], source };

@@ -102,7 +102,7 @@ export class ArchiveFiles {
     await this.#save({ ...record, files: Object.fromEntries(files), shortened: all });
   }
 
-  /** Drops all recorded sizes and records that nothing after this message is archived. */
+  /** Drops all recorded sizes. The new record says that nothing after this message is archived. */
   async restart(stream: string, created: string, sequence: number): Promise<void> {
     // Examines the files before that: without its recorded size, a file that another program has
     // cut short would look whole.
@@ -136,7 +136,7 @@ export class ArchiveFiles {
    */
   async complete(day: string, lines: readonly ArchiveLine[]): Promise<number> {
     if (lines.length === 0) return 0;
-    // Another program may have removed the file since the messages were read as missing.
+    // Another program may have removed the file since the messages were found missing.
     await this.writer.check();
     const known = await this.#open(day);
     const absent = new Map(lines.map((line) => [line.id, line]));

@@ -17,7 +17,7 @@ export class ArchiveLog {
   skipped = 0;
   /** Messages that the stream removed before they were archived. */
   lost = 0;
-  /** Messages that the archive read as missing, although the leader has them. */
+  /** Messages that the archive found missing, although the leader has them. */
   leftOut = 0;
   /** Why the stream can't be read now. */
   unreadable: string | undefined;
@@ -55,7 +55,7 @@ export class ArchiveLog {
     this.#log.warn(`${which} deleted or expired before the archive read ${read}`);
   }
 
-  /** Logs and counts messages that the leader has in a run that the archive read as missing. */
+  /** Logs and counts messages that the leader has in a run that the archive found missing. */
   foundMissing(run: Run, count: number): void {
     this.leftOut += count;
     const which = runText(run, ` of stream "${this.#stream}"`);

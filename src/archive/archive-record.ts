@@ -21,7 +21,7 @@ const RECORD = v.strictObject({
    * `sequence`; lines after it may belong to later messages.
    */
   files: v.record(v.string(), whole),
-  /** Runs of messages that the archive read as missing and asks the leader for again. */
+  /** Runs of messages that the archive found missing and asks the leader for again. */
   missing: v.array(v.tuple([whole, whole])),
   /** Files that another program has cut short, until their days are restored. */
   shortened: v.array(v.string()),

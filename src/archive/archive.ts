@@ -13,7 +13,7 @@
 //
 // Any replica may send the messages, and a replica that is behind may leave some out. Whenever the
 // archive reaches the end of the stream, and each minute, it asks the stream's leader for the
-// messages that it read as missing. If the leader has any, the archive logs an error and reads them
+// messages that it found missing. If the leader has any, the archive logs an error and reads them
 // from the leader. The record lists missing messages, so a process that starts after a crash asks
 // for them too.
 //
@@ -270,7 +270,7 @@ export class Archive {
   }
 
   /**
-   * Asks the leader for the messages that were read as missing and archives those that it has.
+   * Asks the leader for the messages that were found missing and archives those that it has.
    * @returns whether reading can go on; if not, the stream must be checked again.
    */
   async #audit(): Promise<boolean> {

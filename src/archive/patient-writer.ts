@@ -57,7 +57,7 @@ export class PatientWriter extends DayWriter {
     let left = lines;
     await this.repeat(fileNameOf('views', day), async () => {
       // Checks again after a wait, because another program may have changed the file; but not once
-      // part of the lines may have been written.
+      // some of the lines may have been written.
       const isDue = lines.length === 0 && performance.now() - this.#checkedMs >= CHECK_MS;
       if (isDue || (this.space.isLow && left === lines)) await this.check();
       if (this.space.isLow && left === lines) return LOW;

@@ -3,7 +3,7 @@ import { LIMITS } from './limits.ts';
 import { printable } from './text.ts';
 
 // Finds where and why a text isn't JSON, with the same words on every runtime. Each runtime's
-// JSON.parse words and places faults differently; some give no place.
+// JSON.parse describes and locates faults differently; some give no position.
 
 /** A fault at an offset, in UTF-16 units from the start of the text. */
 export interface Fault {

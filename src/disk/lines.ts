@@ -56,7 +56,10 @@ function blockOf(bytes: Buffer, encoding: BufferEncoding) {
     /** All lines, each with its newline. */
     text,
     // Not a getter: V8 frees objects with getters late, so reading took twice as long.
-    /** Without newlines. Leaves out an unended last line: its writer may not have finished. */
+    /**
+     * Without newlines. Leaves out a last line that has no newline yet: its writer may not have
+     * finished.
+     */
     lines: () => text.split('\n').slice(0, -1),
     /** Indices in `lines` of lines that aren't UTF-8. */
     damaged: isUtf8(bytes) ? NONE : damagedIn(bytes),

@@ -278,7 +278,8 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
  * are single bytes.
  */
 function stopReading(incoming: IncomingMessage): void {
-  // oxlint-disable-next-line no-underscore-dangle -- the documented hook of a stream; Node's own would start the socket again
+  // Node's own function would start the socket again.
+  // oxlint-disable-next-line no-underscore-dangle -- the documented hook of a stream
   incoming._read = () => {};
   incoming.socket.pause();
 }

@@ -57,7 +57,10 @@ export async function editorOf(path: string): Promise<Owner | undefined> {
   }
 }
 
-/** The ids that `useradd --system` gives, usually with a login shell. */
+/**
+ * The largest id that `useradd --system` gives. Such accounts often have a login shell, so the
+ * shell doesn't show that they are services.
+ */
 const SYSTEM_IDS_MAX = 999;
 
 /** Returns whether this is the account of a service: no person logs in to it. */

@@ -38,7 +38,7 @@ export interface Installation {
   readonly address?: string | undefined;
   /** The URL of the status server, if there is one. */
   readonly status?: string | undefined;
-  /** The accounts that own the files, by the files themselves. */
+  /** The accounts that own the files, as `stat` shows them. */
   readonly owners: Owners;
   /** True: `sudo` is installed. `undefined` if the runtime lacks the permission to look. */
   readonly hasSudo: boolean | undefined;
@@ -242,7 +242,7 @@ export function readAnnounced(text: string): Announced | undefined {
   return success ? output : undefined;
 }
 
-/** Options whose values show where secrets are or may show it. */
+/** Options whose values may contain a secret or show where one is. */
 const PRIVATE = new Set(['store', 'from', 'nats-creds', 'status-token-file']);
 
 /** Returns an installation as `/status.json` contains it. */

@@ -51,7 +51,7 @@ export class Publisher {
   #count = 0;
   /** The numbers of messages that aren't sent yet. */
   #unsent: string[] = [];
-  /** The bytes of messages without an answer yet. */
+  /** The bytes of messages that aren't answered yet. */
   bytes = 0;
 
   constructor(cluster: Cluster, stream: string) {
@@ -70,7 +70,7 @@ export class Publisher {
     this.#endSweep = every(LIMITS.sweepMs, () => this.#failLate());
   }
 
-  /** Messages without an answer yet. */
+  /** Messages that aren't answered yet. */
   get waiting(): number {
     return this.#pending.size;
   }

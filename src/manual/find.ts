@@ -55,7 +55,7 @@ const subjectOf = (asked: string): string =>
 
 interface Section {
   readonly topic: string;
-  /** Its first heading; empty at the beginning of a page, where it is the page's title. */
+  /** Its first heading; empty for the section under the page's title. */
   readonly heading: string;
   readonly text: string;
   /** Its headings, and the phrases of `synonyms.txt` that lead to it, the shortest first. */
@@ -143,7 +143,7 @@ const PART_MIN = { listed: 0.35, answer: 0.75 };
 /** How many times as good as the next section an answer must be. */
 const CLEAR = 1.5;
 const LISTED_MAX = 5;
-/** The factor for a section with a name of several words with which the question begins. */
+/** The factor if the question begins with a name of the section that has several words. */
 const BEGINS_FACTOR = 2;
 
 /** Returns how much a section is about these neighbouring words. */

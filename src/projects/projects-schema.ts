@@ -81,7 +81,10 @@ export const projectsFile = v.pipe(
   v.title('Projects file of viewlog'),
 );
 
-/** Words a fault of an object. Each kind of object has one required key, which may be missing. */
+/**
+ * Returns a function that words a fault of an object. Each kind of object has one required key,
+ * which may be missing.
+ */
 function objectMessage(expected: string, keyExpected: string) {
   return (issue: v.StrictObjectIssue): string => {
     const { input, key } = issue.path?.at(-1) ?? {};

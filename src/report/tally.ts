@@ -1,6 +1,6 @@
 import { copyOf } from '../base/text.ts';
 
-/** A tally holds this many different texts at most; up to there, counts are exact. */
+/** A tally holds at most this many different texts. Until it is full, its counts are exact. */
 export const TEXTS_MAX = 100_000;
 export const TEXT_LENGTH_MAX = 800;
 

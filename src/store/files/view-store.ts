@@ -219,8 +219,8 @@ export class LocalViewStore implements ViewStore {
    */
   async #checkDisk(): Promise<void> {
     this.#isCheckDue = false;
-    // A moved file must be noticed within a second. Free space needn't: to check it only every
-    // other time saves an idle machine work.
+    // A moved file must be noticed within a second. Free space is less urgent: checking it only
+    // every other time saves work on an idle machine.
     if (this.#checks++ % 2 === 0) await this.#space.poll();
     const today = dayOf(this.#options.now());
     let blocked = await this.#writer.checkPath(today);
