@@ -431,8 +431,8 @@ function typoSteps({ id, meant }: ProjectRow): Step[] {
 }
 
 /**
- * After this time without a refusal, the page reports the views accepted since. Refused and accepted
- * views may alternate more quickly.
+ * After this time without a refusal, the page reports the views accepted since. Refused and
+ * accepted views may alternate more quickly.
  */
 const CALM_MS = 5_000;
 
@@ -660,8 +660,8 @@ const TEST_PROXY =
   'To test the proxy, replace the address after --url with the one that your pages post to:';
 
 /**
- * Returns a doctor command that sends a view of the sample's project, because a proxy may cut bodies
- * off or drop headers.
+ * Returns a doctor command that sends a view of the sample's project, because a proxy may cut
+ * bodies off or drop headers.
  */
 function testProxy({ project, text = '' }: Sample, of: Installation): string {
   const [, id] = /"p"\s*:\s*"(\d{1,20})"/.exec(text) ?? [];
