@@ -147,7 +147,7 @@ it("the manual's crontab line spares the two latest files, and report counts eve
   expect(JSON.parse(stdout)).toMatchObject({ views: 12 });
 });
 
-it("the manual's commands leave each compressed day only once in a copy, and a receipt checks the copy", () => {
+it("the manual's commands remove the duplicates of compressed days from a copy, and a receipt checks the copy", () => {
   const root = tempDir();
   const [, section = ''] = read(`${MANUAL}/running.md`).split('\n## Backups\n');
   const inRoot = (command: string): string =>

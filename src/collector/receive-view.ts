@@ -9,9 +9,9 @@ import { created, problem } from './answers.ts';
 import { mediaTypeFault, textOfBody, unreadBody } from './read-text.ts';
 
 /**
- * The header that marks a request of `viewlog replay`. If a marked view is refused, it isn't stored
- * again, because the refused file already has it. Nor does it count on the status page, because no
- * page has sent it now.
+ * The header that marks a request from `viewlog replay`. If a marked view is refused, it isn't
+ * stored again, because the refused file already has it. Nor does it count on the status page,
+ * because no page sent this request.
  */
 export const REPLAY_HEADER = 'viewlog-replay';
 

@@ -60,7 +60,8 @@ const namesOf = (commands: readonly Command[]): string[] => commands.map(({ name
 function textOn(words: readonly string[], commands: readonly Command[]): string {
   const name = words.join(' ');
   const manual = new Manual();
-  const option = optionPage(name, commands, manual);
+  // `max-view` is an option, but `data` is a word.
+  const option = optionPage(name.replace(/^(?=\w+-)/, '--'), commands, manual);
   if (option !== undefined) return option;
   const command = commands.find((known) => known.name === words[0]);
   // The words after a command may be its operands, or a question such as `report is empty`.
@@ -75,7 +76,8 @@ function textOn(words: readonly string[], commands: readonly Command[]): string 
     return layOut(text, columns(), isatty(1)).trimEnd() + seeAlso(listed.slice(1));
   }
   if (listed.length === 0) {
-    const hint = nearOrList(near, 'all commands and pages');
+    const isFlag = name.startsWith('-') && near !== undefined && FLAGS.includes(near);
+    const hint = nearOrList(isFlag ? `--${near}` : near, 'all commands and pages');
     throw new Fatal(EXIT.usage, `No help for "${echo(name)}"${hint}`);
   }
   return `No section is clearly about "${echo(name)}". These come closest:\n\n${listOf(listed)}`;

@@ -85,7 +85,10 @@ type ServerArguments = ConstructorParameters<
   typeof Server<typeof FewHeaders, typeof OneWriteResponse>
 >;
 
-/** Leaves the errors to the connections that Node would end without a reason. */
+/**
+ * Lets `Connections` handle the errors for which Node would end a connection without giving a
+ * reason.
+ */
 class PatientServer extends Server<typeof FewHeaders, typeof OneWriteResponse> {
   readonly #connections: Connections;
 

@@ -88,7 +88,10 @@ function nameIn(list: string, id: number): string {
   return /^[\w.-]+$/.test(name) ? name : `#${id}`;
 }
 
-/** Returns the account's own group; without a list of users, the group of its file. */
+/**
+ * Returns the account's own group; if /etc/passwd doesn't have the account, the group of the file
+ * that it owns.
+ */
 export function primaryGroup({ uid, gid }: Owner): number {
   const entry = entriesOf('/etc/passwd').find(([, , id]) => id === String(uid));
   return entry === undefined ? gid : Number(entry[3]);

@@ -40,7 +40,8 @@ const DOING =
   /^(?:how (?:do i|can i|to) )?(?:set ?up|install|configure|run|use)(?: viewlog)?(?: (?:behind|in|on|under|with))? (?=.)/;
 
 /** What precedes a message in the journal or in a browser's console. */
-const PREFIX = /^.* viewlog\[\d+\]: |^failed to load resource: .* status of |^(?:error|warning): /;
+const PREFIX =
+  /^.* viewlog\[\d+\]: |^failed to load resource: .* status of |^(?:error|warning): |^post https?:\S+ /;
 
 /**
  * Returns what a question or a pasted message is about: leaves out the message's prefix, its paths

@@ -74,8 +74,8 @@ async function closedDirectory(dir: string, names: readonly string[], account: O
   const isAllOf = (one: number): boolean =>
     owners.every((owner) => owner === undefined || owner.uid === one);
   /**
-   * True: another account owns the directory, and one of the two owns everything that can be seen
-   * in it.
+   * True: another account owns the directory, and either that account or viewlog's owns everything
+   * that can be seen in it.
    */
   const isGivenAway = uid !== account.uid && (isAllOf(uid) || isAllOf(account.uid));
   return { account, owner: userName(uid), mode, isGivenAway };

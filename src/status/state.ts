@@ -30,7 +30,7 @@ interface Arrivals {
   readonly isDown: boolean;
   /** In the last hour. */
   readonly accepted: number;
-  /** In the last hour, for reasons that aren't fixed; 0 if an inactive project sends no more. */
+  /** In the last hour, for reasons that aren't fixed; 0 if an inactive project has stopped sending. */
   readonly refused: number;
   /** True: a view was accepted in the last three hours. */
   readonly hasRecentViews: boolean;
@@ -250,20 +250,21 @@ function judgeReason(
 const PAUSE_MS = MINUTE_MS / 2;
 
 /**
- * Returns how many views were sent in the busiest clock minute that has ended within the last hour,
- * without those that other reasons refused; `undefined` if none of those minutes had views, or only
- * one that wasn't full.
+ * Returns the views sent in the busiest clock minute that has ended within the last hour, not
+ * counting those refused for other reasons. `undefined` if no such minute had views, if sending
+ * began partway through the only one that did, or if the running minute already has more than twice
+ * as many.
  */
 function busiestMinute({ acceptedIn }: Activity, { refusedIn }: Reason, nowMs: number) {
   const refused = refusedIn.byMinute(nowMs);
   const sent = acceptedIn.byMinute(nowMs).map((count, i) => count + refused[i]!);
   const running = sent.pop()!;
-  // If views arrive now but none came in the minute before the last one that ended, sending began
-  // partway through the last one, which doesn't show how many views a full minute has.
+  // If views are arriving now but the minute before the latest ended one had none, sending began
+  // partway through that latest minute. Its count then doesn't show how many views a full minute has.
   const isPartial = running > 0 && sent.at(-2) === 0;
   const isKnown = (isPartial ? sent.slice(0, -1) : sent).some((count) => count > 0);
   const most = Math.max(...sent);
-  // Twice as many would be too few if the running minute already has more.
+  // A limit of twice `most` is too low if the running minute already exceeds it.
   return isKnown && running <= 2 * most ? most : undefined;
 }
 

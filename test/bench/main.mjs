@@ -23,8 +23,8 @@ const rounded = (value, digits = 0) => Number(value.toFixed(digits));
 
 /**
  * Runs each subject once per round. Every two rounds, the order starts at the next subject; the
- * second of the two rounds reverses it. So no subject is always first, and of two neighbours each
- * comes first in turn.
+ * second of the two rounds reverses it. So no subject is always first, and any two neighbours
+ * take turns at coming first.
  * @returns the results of all rounds, by the subject's key.
  */
 async function inRounds(keys, run) {

@@ -76,7 +76,7 @@ const FAULTS = {
   },
 
   /**
-   * Cuts the power: data that ext4 has written to its disk survives, data in the kernel's memory is
+   * Cuts the power: data that ext4 has written to its disk survives; data in the kernel's memory is
    * lost.
    */
   async 'power cut'(subject) {

@@ -65,9 +65,9 @@ const EXCEPTIONS: readonly (readonly [runtime: RegExp, row: RegExp])[] = [
   [/Bun/, /^a silent connection is closed at a stop/],
   // Deno keeps a connection as long as a read of its body is pending and can't cancel that read.
   [/Deno/, /^an incomplete body.*is closed after its 408/],
-  [/Deno/, /^a body refused before its first byte is closed/],
+  [/Deno/, /^a body refused before its first byte: the connection is closed/],
   // Deno reads no more requests and waits for the client without a limit.
-  [/Deno/, /^unread answers are closed after their timeout/],
+  [/Deno/, /^unread answers: the connection is closed by the end of their timeout/],
 ];
 
 type Client = Awaited<ReturnType<typeof open>>;
@@ -203,7 +203,7 @@ async function timeOut(scene: Scene): Promise<void> {
     const name = `a body refused ${sent ? 'after its first byte' : 'before its first byte'}`;
     const isClosed = await until(refused.isClosed, 5_000);
     scene.row(`${name} gets 415`, all(415, refused.statuses(), 1), refused.statuses());
-    scene.row(`${name} is closed though its sender stalls`, isClosed);
+    scene.row(`${name}: the connection is closed even if the sender stalls`, isClosed);
   }
   const clients = await scene.open(viewlog.port);
   for (const [name, state, client] of clients.filter(([, { isHalfBody }]) => isHalfBody)) {
@@ -230,7 +230,7 @@ async function timeOut(scene: Scene): Promise<void> {
   }
   const isEndless = /Deno/.test(scene.runtime.name);
   const isUnreadClosed = !isEndless && (await until(unread.isClosed, LIMITS.unreadTimeoutMs));
-  scene.row('unread answers are closed after their timeout at the latest', isUnreadClosed);
+  scene.row('unread answers: the connection is closed by the end of their timeout', isUnreadClosed);
   unread.socket.resetAndDestroy();
   await endRow(scene, viewlog, 'all connections');
 }
@@ -295,7 +295,7 @@ async function stopUnread(scene: Scene): Promise<void> {
   await endRow(scene, viewlog, 'unread answers');
   const ms = performance.now() - startMs;
   scene.row('unread answers: the stop takes at most 10 s', ms < 10_000, ms);
-  scene.row('unread answers are closed at a stop', await until(unread.isClosed));
+  scene.row('unread answers: the connection is closed at a stop', await until(unread.isClosed));
 }
 
 /** Sends views while other connections use up the memory for requests. */

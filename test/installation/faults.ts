@@ -833,7 +833,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
 /** The doctor can find a collector with a stream only by its status page. */
 const statusOf = ({ plan, flags }: Place): string[] => (plan.store === 'stream' ? flags : []);
 
-/** Shows a process another time. The process's timeouts still use the real clock. */
+/**
+ * Returns the variables that make a process see a different time. Its timeouts still use the real
+ * clock.
+ */
 const clock = (offset: string): string[] => {
   const libraries = fs
     .readdirSync('/usr/lib')

@@ -32,7 +32,7 @@ const ANSWERS = {
   'fields # What a page puts into a view': 'title | url',
   'files # The files':
     "file format | line format | format of the files | data format | ndjson format | file names | yesterday's file",
-  'files # Check files': 'check files',
+  'files # Check files': "check files | 1 invalid line: 1 (doesn't start with ts and id)",
   'files # Send refused views again':
     'replay | send refused views again | how do I resend refused views',
   'guarantees # A 201': 'power cut | power outage',
@@ -43,11 +43,12 @@ const ANSWERS = {
   'guarantees # Load':
     'memory | out of memory | the server ran out of memory | oom killer | OOMKilled',
   'guarantees # One writer': 'one writer | nfs',
-  'looking # Looking at the views': 'view | views | how do I see the views',
+  'looking # Looking at the views':
+    'view | views | top pages | most viewed pages | how do I see the views',
   'looking # A weekly report by cron':
     'cron | weekly | e-mail | email | report per week | send the report by email | weekly e-mail report',
   'looking # Watch views arrive': 'real time | live views | tail -f',
-  'looking # What the lists count': 'referrer | query | top pages | campaigns',
+  'looking # What the lists count': 'referrer | query | campaigns',
   'looking # Which days': 'timezone | change the time zone',
   'looking # With jq and DuckDB':
     'csv | export | sql | sqlite | python | pandas | export to excel | export views as csv | jq',
@@ -61,7 +62,7 @@ const ANSWERS = {
   'privacy # Visitors who object':
     'objection | art. 21 | gpc | opt out | opt-out | optout | opt-in | do not track | global privacy control',
   'privacy # What is stored, and where':
-    'last-start.json | art. 30 | data | how long is data kept | where is data stored | where is personal data stored',
+    'last-start.json | art. 30 | encryption | is the data encrypted | are the files encrypted | data | how long is data kept | where is data stored | where is personal data stored',
   'privacy # Privacy': 'gdpr | is it gdpr compliant | personal data',
   'projects-file # The projects file':
     'domain | hostname | subdomain | subdomains | www | wildcard | origin | origins | allow a subdomain',
@@ -134,7 +135,8 @@ const ANSWERS = {
   'trouble # 405': 'method not allowed | 405 method not allowed',
   'trouble # 408': 'request timeout',
   'trouble # 413': '413 | payload too large | 413 request entity too large | body too large',
-  'trouble # 415': 'content type | content-type | 415 unsupported media type',
+  'trouble # 415':
+    'content type | content-type | 415 unsupported media type | POST https://views.example.com/view 415 (Unsupported Media Type)',
   'trouble # 422':
     '422 | invalid-view | "url" must be a string that starts with "/"; received "home"',
   'trouble # 429':

@@ -8,7 +8,7 @@ import { dataDirectory, run, start, startViewlog, until } from '../support/viewl
 import { MINIMAL_VIEW } from '../support/views.ts';
 
 // Kills a real replay and its collector often and replays one file under several names. The
-// simulator tries more. REPLAY_SEED=n chooses another order of events.
+// simulator tries more. REPLAY_SEED=n chooses a different order of events.
 
 const SEED = Number(process.env['REPLAY_SEED'] ?? 1);
 const COUNT = 60;

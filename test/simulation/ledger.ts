@@ -157,7 +157,7 @@ export class Ledger {
       Math.round(this.#world.time.nowMs - Math.max(inode.gone.sinceMs, sinceMs)) - 1000;
     this.check(
       lateMs < (this.#world.isArchive ? 2_000 : 100),
-      `views: ${inode.name} was moved or removed, and written to ${lateMs} ms too late`,
+      `views: wrote to ${inode.name} ${lateMs} ms too late after the file was moved or removed`,
     );
   }
 

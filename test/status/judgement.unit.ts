@@ -194,7 +194,7 @@ class World {
   }
 }
 
-/** The pages of the site with invalid views: each sends another fault. */
+/** The fields that are wrong on the pages of the site with invalid views: one per page. */
 const FIELDS = ['mb', 'url', 'hc'];
 
 const within = (ms: number, [from, to]: readonly [number, number]): boolean =>

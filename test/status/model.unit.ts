@@ -589,7 +589,7 @@ ${at('14:00:04')}  Aurora  origin not allowed, from ${MOVED} (2 times)
 `);
 });
 
-it('the status page reports no problem of a deactivated project that sends no more views', () => {
+it('the status page reports no problem for a deactivated project that has stopped sending', () => {
   const scene = sceneOf();
   const off = { ...AURORA, active: false };
   scene.list({ ...AURORA, maxViewsPerMinute: 10 }, { id: '2' });

@@ -75,7 +75,7 @@ it('a refusal over a limit counts for an hour, even once a higher limit has fixe
   expect(scene.judged()[0]).toMatchObject({ state: 'arriving', colour: undefined });
 });
 
-it("after refusals over a limit, the suggested limit is twice the views of the busiest minute, which may be incomplete if it isn't the only one", () => {
+it('after refusals over a limit, the suggested limit is twice the views of the busiest minute; an incomplete minute counts only if another minute had views', () => {
   const scene = new Scene([{ id: '1', maxViewsPerMinute: 2 }]);
   const suggested = () => scene.judged()[0]!.reasons[0]?.remedy;
   const refused = { code: 'rate-limited', project: '1', limit: 2 } as const;

@@ -178,7 +178,7 @@ describe.skipIf(!canRunNats())('a start with a stream', () => {
     }
   });
 
-  it('viewlog warns about a stream that drops old views or has another number of replicas', async () => {
+  it('viewlog warns about a stream that drops old views or whose number of replicas differs from --nats-replicas', async () => {
     const nats = await startNats();
     await makeStream(nats, { discard: 'old', max_bytes: 1024 * 1024 });
     const args = ['--store', nats.url, '--nats-replicas', '3'];
