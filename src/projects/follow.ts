@@ -108,7 +108,7 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
   const lost = isMissing ? cannotRead(path, 'it no longer exists') : reading.fact;
   const first = (isMissing && lost) || summaryOfFaults(reading.faults);
   const fix = lost === undefined ? access && fixText(access) : RESTORE;
-  const what = `${sentence(lost ?? first)} viewlog continues with the last good list`;
+  const what = `${sentence(lost ?? first)} viewlog continues with the last good list, which a restart would lose`;
   const message = fix === undefined ? what : `${what}; ${fix}`;
   projects.fault = {
     message,

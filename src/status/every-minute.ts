@@ -117,8 +117,12 @@ export class RefusalLog {
     const isEnded = left.size < last.causes.size && (left.size > 0 || state === 'arriving');
     if (isEnded && nowMs - last.endedMs >= HOUR_MS) {
       const ended = [...last.causes].filter((cause) => !left.has(cause));
-      const again = new Set(fixed.map(labelOf));
-      const isAgain = open.length === 0 && ended.every((cause) => again.has(cause));
+      // Without a fix, other views may have been accepted instead.
+      const isCauseFixed = (cause: string): boolean => {
+        const own = fixed.filter((one) => labelOf(one) === cause);
+        return own.length > 0 && own.every(({ remedy }) => remedy.kind === 'fixed');
+      };
+      const isAgain = open.length === 0 && ended.every(isCauseFixed);
       const views = `views are ${isAgain ? 'accepted again' : 'no longer refused'}`;
       const [how, were] =
         kind === 'requests'

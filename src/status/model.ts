@@ -51,7 +51,7 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   readonly total: Figures;
   /** 503s of the last 24 hours, for views that couldn't be stored. */
   readonly unstorable: number;
-  /** True: the files have views from before `sinceMs`. */
+  /** True: the files have views from before `sinceMs`, or the stream has views of others. */
   readonly hasEarlierViews: boolean;
   /** True: no view has arrived yet, accepted or refused. */
   readonly isNew: boolean;
@@ -164,9 +164,10 @@ export function modelOf(input: ModelInput): StatusModel {
 const isInClosed = ({ files, installation: { data, projects } }: ModelInput): boolean =>
   files.closedDirectory !== undefined && projects?.startsWith(`${data}/`) === true;
 
-/** Returns whether the files have views that the counts don't include. */
+/** Returns whether the files or the stream have views that the counts don't include. */
 function hasViewsBefore({ files, store, counts: { sinceMs, startMs } }: ModelInput): boolean {
-  const isInToday = !isStream(store) && sinceMs === startMs && store.fileBytes > store.bytes;
+  if (isStream(store)) return store.stream.seen.messages > store.lines;
+  const isInToday = sinceMs === startMs && store.fileBytes > store.bytes;
   return isInToday || files.viewDays.some((day) => day < dayOf(sinceMs));
 }
 

@@ -45,7 +45,7 @@ export function page({ model, open }: Shown): string {
             </span>
           </h1>
           <Text of={words.summaryWords(model)} />
-          <p class="lost">This page can't be refreshed, so the figures below are out of date.</p>
+          <p class="lost">This page can't be refreshed, so everything on it is out of date.</p>
         </header>
         <main>
           <NoticeList notices={noticesOf(model)} />
@@ -170,7 +170,7 @@ function ProjectRow({ row, model, open }: Shown & { row: Row }) {
             {cell}
           </span>
         ))}
-        <span class={`state ${state}`}>{words.stateWords(row)}</span>
+        <span class={`state ${state}`}>{words.stateWords(row, model.hasEarlierViews)}</span>
       </summary>
       {isOpen && (
         <div class="details">

@@ -106,7 +106,7 @@ function faultNotice(fault: ProjectsFault, of: Installation): Notice {
   const what = access?.command === undefined ? withFix(first, access) : first;
   return {
     colour: 'amber',
-    title: `The projects file has been ${faultWord(fault)} since ${at(sinceMs)}. viewlog continues with the last good list. ${sentence(what)}`,
+    title: `The projects file has been ${faultWord(fault)} since ${at(sinceMs)}. viewlog continues with the last good list, which a restart would lose. ${sentence(what)}`,
     steps: correction(fault, of),
   };
 }
@@ -587,10 +587,12 @@ type Refused = Pick<JudgedReason, 'remedy' | 'sample' | 'fixedMs'> & {
 export function fixOf(reason: Refused, of: Installation): Step {
   const { remedy, sample, fixedMs } = reason;
   if (fixedMs !== undefined) {
-    const isRequest = sample.project === undefined;
-    const what = isRequest
-      ? 'No request has failed for this reason'
-      : 'Views have been accepted again';
+    const none =
+      sample.project === undefined
+        ? 'No request has failed for this reason'
+        : 'No view has been refused for this reason';
+    // Other views of the project may have been accepted instead of these.
+    const what = remedy.kind === 'fixed' ? 'Views have been accepted again' : none;
     return { text: `${what} since ${at(fixedMs)}.` };
   }
   if (remedy.kind === 'wait') return { text: laterOf(remedy.obstacle, 'the fix') };

@@ -18,7 +18,11 @@ export function statusText(model: StatusModel): string {
     ...words.figures(model).map(([name, value, hint]) => `${name}: ${value} (${hint})`),
     `\n${tableLine(words.COLUMNS, 'State', 'Project')}`,
     ...model.projects.map((row) =>
-      tableLine(words.cells(row), words.stateWords(row), `${row.id}  ${printable(row.name, 60)}`),
+      tableLine(
+        words.cells(row),
+        words.stateWords(row, model.hasEarlierViews),
+        `${row.id}  ${printable(row.name, 60)}`,
+      ),
     ),
     words.leftOut(model),
     ...(model.unlisted.length === 0 ? [] : ['Unlisted ids that send views:']),

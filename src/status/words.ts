@@ -107,7 +107,7 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
   }
   if (arriving > 0) {
     const fixed = problems.length > 0 ? '; earlier problems are fixed' : '';
-    const projects = plural(projectsActive, 'project');
+    const projects = plural(projectsActive, 'active project');
     return ['green', `Views are arriving from ${formatCount(arriving)} of ${projects}${fixed}`];
   }
   const [only] = model.projectsListed === 1 ? model.projects : [];
@@ -161,7 +161,9 @@ export function faultWord({ isMissing, access }: ProjectsFault): string {
 export function summaryWords(model: StatusModel): string {
   const { total, nowMs, startMs, sinceMs, store, unlistedInAll, hasEarlierViews } = model;
   const { lastAcceptedMs: lastMs } = total;
-  const alone = isStream(store) ? ', by this collector alone' : '';
+  const [alone, others] = isStream(store)
+    ? [', by this collector alone', '; other views are in the stream']
+    : ['', '; earlier views are in the files'];
   const ids = `Views of ${plural(unlistedInAll, 'unlisted id')} are refused (see below).`;
   const none = hasEarlierViews ? [] : ['No view accepted yet.'];
   return [
@@ -169,7 +171,7 @@ export function summaryWords(model: StatusModel): string {
       ? none
       : [`Last view accepted ${formatDuration(nowMs - lastMs)} ago.`]),
     ...(sinceMs === startMs ? [] : [`Restarted on ${at(startMs)}.`]),
-    `Counted since ${at(sinceMs)}${alone}${hasEarlierViews ? '; earlier views are in the files' : ''}.`,
+    `Counted since ${at(sinceMs)}${alone}${hasEarlierViews ? others : ''}.`,
     ...(unlistedInAll === 0 ? [] : [ids]),
   ].join(' ');
 }
@@ -214,13 +216,14 @@ export function daysInWords(days: number): string {
   return days > 3650 ? 'more than 10 years' : plural(Math.floor(days), 'day');
 }
 
-export function stateWords(row: ProjectRow): string {
+/** @param hasEarlierViews as in the model. */
+export function stateWords(row: ProjectRow, hasEarlierViews = false): string {
   const { kind, state, active, accepted, figures } = row;
   if (state === 'refused' && kind === 'unlisted') return 'no longer listed';
   if (state === 'refused' && kind === 'requests') return 'all requests failed';
   if (state === 'refused') return active ? 'all refused' : 'inactive, sending';
   if (state !== 'partly-refused') {
-    return state === 'quiet' && figures.lastAcceptedMs === undefined
+    return state === 'quiet' && figures.lastAcceptedMs === undefined && !hasEarlierViews
       ? 'none accepted yet'
       : state.replace('-', ' ');
   }

@@ -50,7 +50,7 @@ test('viewlog ignores an invalid projects file, logs the error once and shows it
   const { path, save, projects, logged } = await followed();
   await save('{"projects":[{"id":"7"},{"id":2},\n{"id":3}]}');
   const first = `${path}:1:31: projects[1].id must be a string of 1 to 20 digits, such as "1000001"; found 2 (and 1 more fault)`;
-  const message = `${first}. viewlog continues with the last good list`;
+  const message = `${first}. viewlog continues with the last good list, which a restart would lose`;
   /** Waits until one of several checks has found the expected state. */
   const found = (check: () => void) => {
     vi.advanceTimersByTime(10_000);
@@ -66,7 +66,7 @@ test('viewlog ignores an invalid projects file, logs the error once and shows it
   await found(() => expect(projects.fault).toBeUndefined());
   expect(logged).toEqual([
     `warn: ${message}`,
-    `warn: Can't read projects file "${path}": it no longer exists. viewlog continues with the last good list; restore the file from a backup, or rewrite it with every project`,
+    `warn: Can't read projects file "${path}": it no longer exists. viewlog continues with the last good list, which a restart would lose; restore the file from a backup, or rewrite it with every project`,
     'info: Projects file fixed: 1 project, 1 active',
   ]);
 });
@@ -80,7 +80,9 @@ test.each(['', ' \n', '\ufeff'])(
     const fact = `Projects file "${path}" is empty`;
     const fix = 'restore the file from a backup, or rewrite it with every project';
     const first = `${fact}; ${fix}`;
-    expect(logged).toEqual([`warn: ${fact}. viewlog continues with the last good list; ${fix}`]);
+    expect(logged).toEqual([
+      `warn: ${fact}. viewlog continues with the last good list, which a restart would lose; ${fix}`,
+    ]);
     expect(projects.fault).toMatchObject({ first, line: undefined });
     await expect(followed(text, path)).rejects.toThrow(first);
   },

@@ -187,7 +187,10 @@ describe('/arriving', () => {
     scene.refuse(1, { code: 'invalid-view', project: '1' });
     expect(await ask()).toStrictEqual([503, refused]);
     expect(await ask('?project=1')).toStrictEqual([503, refused]);
-    expect(await ask('?project=2')).toStrictEqual([200, 'Views are arriving from 1 of 1 project']);
+    expect(await ask('?project=2')).toStrictEqual([
+      200,
+      'Views are arriving from 1 of 1 active project',
+    ]);
     expect(await ask('?project=3')).toStrictEqual([404, "That project isn't listed."]);
     // The headline is amber while more than one in ten is refused.
     scene.accept(60, '1', 0);
@@ -546,6 +549,16 @@ describe('the log of refusals that end within a minute', () => {
     Object.assign(scene.counts, { startMs: scene.nowMs });
     scene.accept(1);
     expect(look()).toStrictEqual([]);
+  });
+
+  it("doesn't say that views are accepted again if their origin can't be listed", () => {
+    const { scene, look } = open();
+    scene.refuse(9, { code: 'origin-not-allowed', project: '1' }, 'null');
+    expect(look()).toHaveLength(1);
+    scene.accept(60);
+    expect(look()).toStrictEqual([
+      'info: Project 1: views are no longer refused; they were refused for: origin not allowed',
+    ]);
   });
 
   it("doesn't say that views are accepted again if nobody has added their origin", () => {

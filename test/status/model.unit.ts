@@ -80,7 +80,8 @@ Aurora: all 69 views in the last hour were refused. The refusals began on ${at('
     scene.around = { files: { refusedDays } };
     scene.nowMs += 5 * MINUTE_MS;
     scene.accept(2, '1', MINUTE_MS);
-    expect(scene.text()).toBe(`Views are arriving from 2 of 2 projects; earlier problems are fixed
+    expect(scene.text())
+      .toBe(`Views are arriving from 2 of 2 active projects; earlier problems are fixed
 Aurora: the problem was fixed on ${at('14:06')}.
   69 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: origin not allowed.
   Views have been accepted again since ${at('14:06')}.
@@ -94,7 +95,7 @@ Aurora: the problem was fixed on ${at('14:06')}.
     const scene = sceneOf(around);
     scene.refuse(1, unlisted('77'));
     expect(scene.text()).toBe(`The projects file is invalid
-The projects file has been invalid since ${at('14:00')}. viewlog continues with the last good list. ${fault}.
+The projects file has been invalid since ${at('14:00')}. viewlog continues with the last good list, which a restart would lose. ${fault}.
   Correct the file. Until then, no command can change it. To check it again:
     ${VIEWLOG} check ${FILES}`);
     expect(scene.whole()).toMatch(
@@ -130,7 +131,7 @@ The projects file has been invalid since ${at('14:00')}. viewlog continues with 
   it('the projects file was removed', () => {
     const scene = sceneOf({ fault: { first: 'projects.json is gone', isMissing: true } });
     expect(scene.text()).toMatch(
-      /^The projects file is missing\nThe projects file has been missing since .* list\. projects\.json is gone\.\n {2}Restore it from a backup, or rewrite it with every project: .*\.$/,
+      /^The projects file is missing\nThe projects file has been missing since .* list, which a restart would lose\. projects\.json is gone\.\n {2}Restore it from a backup, or rewrite it with every project: .*\.$/,
     );
   });
 
@@ -166,7 +167,7 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
     scene.refuse(5, { code: 'invalid-view', project: '1' });
     // The page reports no problem while at most one request in ten is refused.
     scene.refuse(6, { code: 'request-timeout' });
-    expect(scene.text()).toBe('Views are arriving from 2 of 2 projects');
+    expect(scene.text()).toBe('Views are arriving from 2 of 2 active projects');
     expect(scene.whole()).toContain(`
 Requests without a project
 6 requests failed in the last 24 hours, most recently on ${at('14:00')} without an Origin header: body cut off.
@@ -211,7 +212,7 @@ Requests without a project: 134 of 188 requests in the last hour failed before v
     const scene = sceneOf();
     // A request without an Origin doesn't come from a page.
     scene.refuse(99, { code: 'not-found' });
-    expect(scene.text()).toBe('Views are arriving from 1 of 2 projects');
+    expect(scene.text()).toBe('Views are arriving from 1 of 2 active projects');
     const detail = 'There is nothing at /views; send views to /view.';
     scene.refuse(9, { code: 'not-found', detail }, MOVED);
     expect(scene.text()).toBe(`Requests without a project: 90% of all requests failed (not found)
@@ -444,7 +445,7 @@ Aurora: no views accepted in the last 3 hours (25 in the same hours yesterday). 
       /\n {2}Check that .* the script\. Some .* to see why, open the project's row on the status page\.$/,
     );
     scene.accept();
-    expect(scene.text()).toBe('Views are arriving from 1 of 2 projects');
+    expect(scene.text()).toBe('Views are arriving from 1 of 2 active projects');
   });
 
   it('the collector is new', () => {
@@ -461,13 +462,13 @@ To get the first view
     expect(scene.text()).toMatch(/^Waiting for the first view\n/);
     expect(scene.text()).not.toContain('activate');
     scene.accept();
-    expect(scene.text()).toBe('Views are arriving from 1 of 1 project');
+    expect(scene.text()).toBe('Views are arriving from 1 of 1 active project');
   });
 
   it('old files are overdue and a stop is near', () => {
     const overdue = ['views-2026-01-01.ndjson', 'refused-2026-01-02.ndjson'];
     const scene = sceneOf({ files: { overdue }, isStopping: true, store: { freeBytes: 65 * MiB } });
-    expect(scene.text()).toBe(`Views are arriving from 1 of 2 projects
+    expect(scene.text()).toBe(`Views are arriving from 1 of 2 active projects
 2 files are overdue for removal.
   viewlog removes one day of view files and one of refused files per hour. To remove them now:
     rm /data/views-2026-01-01.ndjson /data/refused-2026-01-02.ndjson
@@ -483,7 +484,16 @@ Free disk space (65 MiB) is below 128 MiB, which is twice --min-free, so no refu
     const seen = { messages: 7, bytes: 700, leader: 'n1', replicas: 3, lagging: [] };
     const stream = { name: 'VIEWS', server: '127.0.0.1:4222', seen, warnings: [] };
     const scene = sceneOf({ store: { stream } as object });
-    expect(scene.whole()).toContain(`Counted since ${at('14:00')}, by this collector alone.`);
+    expect(scene.whole()).toContain(
+      `Counted since ${at('14:00')}, by this collector alone; other views are in the stream.`,
+    );
+    const restarted = new Scene([AURORA]);
+    restarted.around = { store: { stream } as object };
+    expect(restarted.text()).toBe('No view accepted since the counts began');
+    const none = { ...stream, seen: { ...seen, messages: 0 } };
+    restarted.around = { store: { stream: none } as object };
+    expect(restarted.whole()).toContain(', by this collector alone.\n');
+    expect(restarted.text()).toMatch(/^Waiting for the first view\n/);
     expect(scene.whole()).toContain('\nStream: 7 messages (VIEWS, 127.0.0.1:4222, led by n1)\n');
     const gone = { stream: { ...stream, server: undefined }, unavailable: 'no connection' };
     scene.around = { store: { ...gone, unavailableSinceMs: NOON } };
@@ -525,7 +535,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   expect(scene.whole()).toContain(now);
   scene.accept(1, '77');
   expect(scene.text()).toMatch(
-    /^Views are arriving from 2 of 3 projects; earlier problems are fixed\nNew: the problem was fixed/,
+    /^Views are arriving from 2 of 3 active projects; earlier problems are fixed\nNew: the problem was fixed/,
   );
   expect(scene.whole()).toContain(now);
   expect(scene.whole()).toMatch(/ 9 {3}arriving {10}77 {2}New\n/);
@@ -565,7 +575,7 @@ it("the status page doesn't call a cause fixed just because its project is no lo
   scene.refuse(15, { code: 'rate-limited', project: '77', limit: 20 }, undefined, undefined, 0);
   scene.accept(1, '77');
   scene.list({ id: '2' });
-  expect(scene.text()).toBe('Views are arriving from 1 of 1 project');
+  expect(scene.text()).toBe('Views are arriving from 1 of 1 active project');
   scene.refuse(9, unlisted('77'));
   expect(scene.text()).toContain(
     '24 of 45 views in the last hour were refused, including 15 for a cause that no longer applies. ',
@@ -597,7 +607,7 @@ it('the status page reports no problem for a deactivated project that has stoppe
   scene.refuse(4, { code: 'rate-limited', project: '1', limit: 10 });
   scene.refuse(3, moved, MOVED);
   scene.list(off, { id: '2' });
-  expect(scene.text()).toBe('Views are arriving from 1 of 1 project');
+  expect(scene.text()).toBe('Views are arriving from 1 of 1 active project');
   expect(scene.whole()).toMatch(/ 5 .* 7 {3}inactive {10}1 {2}Aurora\n/);
   const html = page({ model: scene.model(), open: new Set(['1']) });
   expect(html).toContain('The project is inactive, so all its views are refused.');
@@ -606,7 +616,7 @@ it('the status page reports no problem for a deactivated project that has stoppe
   scene.list({ ...AURORA, maxViewsPerMinute: 20 }, { id: '2' });
   scene.accept();
   scene.list({ ...off, maxViewsPerMinute: 20 }, { id: '2' });
-  expect(scene.text()).toBe('Views are arriving from 1 of 1 project');
+  expect(scene.text()).toBe('Views are arriving from 1 of 1 active project');
   scene.refuse(1, unlisted('1'), 'https://aurora.example');
   expect(scene.text()).toContain('\nAurora (inactive, but still sending): 8 of 14 views ');
   expect(scene.text()).not.toMatch(/accepted again since|was fixed|outage/);
@@ -632,7 +642,7 @@ it('the status page counts every refused request in a tile and says which ones t
   scene.list({ id: '1', name: 'Aurora' }, { id: '2' });
   scene.accept();
   expect(scene.text()).toMatch(
-    /^Views are arriving from 2 of 2 projects; earlier problems are fixed\n/,
+    /^Views are arriving from 2 of 2 active projects; earlier problems are fixed\n/,
   );
   expect(scene.whole()).toContain(
     '\nRefused: 7 (in the last hour, including unlisted ids and fixed problems)\n',
@@ -665,6 +675,7 @@ it.each<[where: string, around: Scene['around']]>([
     const scene = new Scene([{ id: '1' }]);
     scene.around = around;
     expect(scene.text()).toBe('No view accepted since the counts began');
+    expect(scene.whole()).toMatch(/ quiet {13}1 {2}Project 1$/m);
     const since = `Counted since ${at('14:00')}; earlier views are in the files.`;
     expect(scene.whole()).toContain(`\n${since}\n`);
     scene.accept();
@@ -851,7 +862,8 @@ it('the status page says what happened to views refused for a fixed cause, while
   scene.refuse(1, { code: 'rate-limited', project: '1', limit: 10 });
   scene.list({ ...AURORA, origins: [MOVED], maxViewsPerMinute: 10 }, { id: '2' });
   scene.accept(1);
-  expect(scene.text()).toBe(`Views are arriving from 2 of 2 projects; earlier problems are fixed
+  expect(scene.text())
+    .toBe(`Views are arriving from 2 of 2 active projects; earlier problems are fixed
 Aurora: the problem (origin not allowed) was fixed on ${at('14:00')}. 1 view in the last hour was refused for another cause (rate limited).
   1 view was refused in the last 24 hours, on ${at('14:00')} without an Origin header: rate limited.
   The project's limit is 10 views per minute. After a full minute, the status page suggests a limit.
@@ -894,6 +906,11 @@ it('the status page says why the origin "null" has no fix', () => {
   expect(scene.text()).toContain(' from the origin "null": origin not allowed.\n');
   expect(scene.whole()).toContain('  origin not allowed, from the origin "null" (9 times)\n');
   expect(scene.text()).toContain('\n  The origin "null" can\'t be listed: any page in ');
+  // Its views are refused as before.
+  scene.accept(60);
+  expect(scene.text()).toMatch(
+    /was fixed on [^]*\n {2}No view has been refused for this reason since /,
+  );
 });
 
 it('the status page prints a command to explain a view only if its whole text fits on a line', () => {

@@ -55,14 +55,14 @@ describe.skipIf(!hasChromium())('the status page', () => {
       await heading(page, 'Waiting for the first view');
       await state(page, '1000001', 'none accepted yet');
       await viewlog.post({ ...MINIMAL_VIEW, url: '/first-page' });
-      await heading(page, 'Views are arriving from 1 of 3 projects');
+      await heading(page, 'Views are arriving from 1 of 3 active projects');
       await state(page, '1000001', 'arriving');
       await page.locator('.latest li', { hasText: '/first-page' }).waitFor();
       const time = page.locator('.latest time').first();
       const at = new Date((await time.getAttribute('datetime'))!);
       const clock = { hour: '2-digit', minute: '2-digit', timeZone: zone.timezoneId } as const;
       expect(await time.textContent()).toContain(at.toLocaleTimeString('en-GB', clock));
-      expect(await page.title()).toBe('viewlog: Views are arriving from 1 of 3 projects');
+      expect(await page.title()).toBe('viewlog: Views are arriving from 1 of 3 active projects');
       expect(complaints).toStrictEqual([]);
       expect(new Set(requests.map((url) => new URL(url).origin))).toStrictEqual(
         new Set([viewlog.statusUrl]),
