@@ -39,7 +39,7 @@ const WRITE_ADVICE: Readonly<Record<string, string>> = {
   EISDIR: 'move that directory away',
   EEXIST: OCCUPIED,
   ENOTDIR:
-    'move away the file that is in place of a directory in this path, or choose another --data',
+    'part of this path is a file, not a directory; move that file away or choose another --data',
   ENOSPC: 'make space on the disk, or delete files if df -i shows no free inodes',
   EDQUOT: 'delete files or raise the quota',
   EFBIG: 'raise the file size limit (ulimit -f, or LimitFSIZE= in a unit)',

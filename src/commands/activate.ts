@@ -57,7 +57,7 @@ export const activate = defineCommand({
     }
     const path = printable(absolute(projects), Infinity);
     const grant = reader && (await commands.grantToRead(reader, absolute(projects)));
-    if (grant !== undefined) log.warn(`${reader!.name} can't read ${path}; run: ${grant}`);
+    if (grant !== undefined) log.warn(`User ${reader!.name} can't read ${path}; run: ${grant}`);
     if (newDirectory !== undefined) {
       const isDefault = newDirectory === OPTIONS.data.fallback;
       const hint = isDefault ? '. To use another one, give it with --data' : '';

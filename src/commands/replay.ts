@@ -83,13 +83,13 @@ async function addressOf(
   if (typeof holder === 'string') {
     const what =
       holder === 'unknown'
-        ? `This user isn't allowed to ask which collector writes to ${dir}`
+        ? `This user isn't allowed to ask which collector is writing to ${dir}`
         : `The process that writes to ${dir} doesn't answer`;
     throw new Fatal(EXIT.unavailable, `${what}; give the collector's address with --to`);
   }
   const how = `To see how to start it: ${doctor(await withOwners(self))}`;
   throw new Fatal(
     EXIT.unavailable,
-    `No collector writes to ${dir}; start the collector, or give its address with --to. ${how}`,
+    `No collector is writing to ${dir}; start the collector, or give its address with --to. ${how}`,
   );
 }

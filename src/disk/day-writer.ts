@@ -159,8 +159,8 @@ export class DayWriter {
     if (isWhole) return;
     throw new Fatal(
       EXIT.ioError,
-      `"${file.path}" may end in a fragment, because its last line couldn't be written whole; the next ` +
-        'start seals it',
+      `"${file.path}" may end in a fragment, because its last line couldn't be written completely; ` +
+        'viewlog seals it at the next start',
     );
   }
 

@@ -257,8 +257,8 @@ export class Lock {
     const writer = !isHung && holder.role === 'archive' ? 'An archive' : 'Another viewlog';
     const [what, wait] =
       this.#name === LOCK_NAME
-        ? [`${writer} writes to`, 'leave it running']
-        : ['Another replay runs in', 'wait for it'];
+        ? [`${writer} is writing to`, 'leave it running']
+        : ['Another replay is running in', 'wait for it'];
     const where = `${what} "${printable(this.#dir, Infinity)}"`;
     if (isHung) {
       return `${where}: a process that doesn't answer; find it with: ${findHolder(this.#path)}`;

@@ -30,7 +30,7 @@ export function cannotListen(error: unknown, address: Address, flags: string): F
   // Bun names an address in use only in its message.
   const inUse = errnoOf(error) === 'EADDRINUSE' || /in use/i.test(errorText(error));
   const why = inUse
-    ? `another program uses this address. Choose another address, or find that program and stop it: ${findListener(address.port)}`
+    ? `another program is using this address. Choose another address, or stop that program; to find it: ${findListener(address.port)}`
     : `${errorText(error)}. Choose another address`;
   return new Fatal(EXIT.unavailable, `Can't listen on ${hostAndPort(address)} (${flags}): ${why}`);
 }

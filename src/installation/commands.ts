@@ -90,13 +90,20 @@ type Program = Pick<Installation, 'program'>;
 
 /** Returns why the account can't use one of these files and what to do; `undefined` if it can. */
 export function unreachable(owner: Owner, words: readonly string[]): string | undefined {
+  const [path, closed] = firstClosed(owner, words);
+  const fix = `let that user enter it or move "${path}", ${ELSEWHERE}`;
+  return closed && `user ${owner.name} can't enter "${closed}", where "${path}" is; ${fix}`;
+}
+
+const ELSEWHERE = 'for example to /usr/local/bin or /var/lib';
+
+/** Returns the first of these files in a directory that the account can't enter, and the directory. */
+function firstClosed(owner: Owner, words: readonly string[]): [path?: string, closed?: string] {
   for (const path of words) {
     const closed = path.startsWith('/') ? closedTo(owner, path) : undefined;
-    if (closed === undefined) continue;
-    const fix = `let that user enter it or move "${path}", for example to /usr/local/bin or /var/lib`;
-    return `user ${owner.name} can't enter "${closed}", where "${path}" is; ${fix}`;
+    if (closed !== undefined) return [path, closed];
   }
-  return undefined;
+  return [];
 }
 
 /** Returns a command of viewlog without an account, with those options that have a value. */
@@ -125,7 +132,7 @@ function files(of: Announced): Options {
 const picked = ({ chosen }: Announced, names: readonly string[]): Options =>
   Object.fromEntries(names.map((name) => [name, chosen[name]?.text]));
 
-/** Returns a command of viewlog as that account; if it can't run this program, the reason. */
+/** Returns a command of viewlog as that account; if it can't run this program, what to do first. */
 function asAccount(
   of: Installation,
   owner: Owner | undefined,
@@ -135,7 +142,10 @@ function asAccount(
   const words = viewlog(of, command, { ...files(of), ...options });
   // This process runs the program, so its own account can.
   const isAnother = owner !== undefined && isService(owner) && owner.uid !== ownUid();
-  return (isAnother ? unreachable(owner, of.program) : undefined) ?? asOwner(of, owner, words);
+  const [path, closed] = isAnother ? firstClosed(owner, of.program) : [];
+  return closed === undefined
+    ? asOwner(of, owner, words)
+    : `first let user ${owner!.name} enter "${closed}", or move "${path}", ${ELSEWHERE}`;
 }
 
 /** Returns a command that reads what viewlog reads: as viewlog's own account. */
@@ -356,7 +366,7 @@ export function accessFix(
   const hasSudo = isInstalled('sudo');
   const back = (gid?: number): AccessFix => {
     const command = giveBack({ data: dir, hasSudo }, account, gid);
-    return { words: `give "${dir}" back to ${name}`, command };
+    return { words: `give "${dir}" back to user ${name}`, command };
   };
   if (isTaken && directory !== undefined && data === dir) {
     if (wasUsed) return back();
@@ -372,10 +382,10 @@ export function accessFix(
   const isOwnClosed = !isTaken && !isPermitted(account, directory, needed);
   if (isOwnClosed && [undefined, dir].includes(closed)) {
     const command = openDirectory({ data: dir, owners: { data: account }, hasSudo });
-    return { words: `let ${name} read and write in "${dir}"`, command, directory: dir };
+    return { words: `let user ${name} read and write in "${dir}"`, command, directory: dir };
   }
   if (closed !== undefined) return { words: `let user ${name} enter "${closed}"` };
-  const words = file === undefined ? `create it for ${name}` : `let ${name} ${use}`;
+  const words = file === undefined ? `create it for user ${name}` : `let user ${name} ${use}`;
   // viewlog writes only in a directory that its account owns.
   if (file === undefined || file.isDirectory() || (isTaken && what === 'rw')) return { words };
   return { words, command: grant(account, [path], file, what) };

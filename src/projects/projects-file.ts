@@ -25,7 +25,7 @@ async function readContent(path: string): Promise<Content> {
     if (!stats.isFile()) return new Error("it isn't a regular file; name another with --projects");
     if (stats.size <= FILE_BYTES_MAX) return await readFile(path);
     const [size, max] = [stats.size, FILE_BYTES_MAX].map(formatSize);
-    return new Error(`it is too large (${size}, over ${max})`);
+    return new Error(`it is too large (${size}; the limit is ${max})`);
   } catch (error) {
     return errnoOf(error) === 'ENOENT' ? undefined : (error as Error);
   }

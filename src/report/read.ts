@@ -30,7 +30,7 @@ export async function filesWith(
   });
   if (unread.length > 0) {
     const others = unread.length > 1 ? ` and ${plural(unread.length - 1, 'other file')}` : '';
-    const fix = 'decompress days with zstd -d --rm, and compress them with gzip instead';
+    const fix = 'decompress such files with zstd -d --rm, then compress them with gzip';
     warn(`The report leaves out ${unread[0]}${others}, because it can't read zstd; ${fix}`);
   }
   for (const name of files) {

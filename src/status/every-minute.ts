@@ -124,11 +124,12 @@ export class RefusalLog {
       };
       const isAgain = open.length === 0 && ended.every(isCauseFixed);
       const views = `views are ${isAgain ? 'accepted again' : 'no longer refused'}`;
-      const [how, were] =
+      const causesWere = ended.length === 1 ? '; the cause was' : '; the causes were';
+      const [how, because, were] =
         kind === 'requests'
-          ? ['requests no longer fail', '; they failed for']
-          : [views, '; they were refused for'];
-      const causesOf = open.length > 0 ? ' for' : were;
+          ? ['requests no longer fail', ' because of', causesWere]
+          : [views, ' for', '; they were refused for'];
+      const causesOf = open.length > 0 ? because : were;
       last = { ...last, endedMs: nowMs, causes: left };
       this.#log.info(`${who}: ${how}${causesOf}: ${ended.join(', ')}`);
     }

@@ -630,7 +630,7 @@ export function fixOf(reason: Refused, of: Installation): Step {
 }
 
 const WRONG_PATH =
-  'Have the pages send to /view. If they already do, a proxy changes the path. To see how to configure it:';
+  'Have the pages send to /view. If they already do, a proxy is changing the path. To see how to configure it:';
 
 const REDIRECTED =
   "Have the pages send POST requests to viewlog's final address, because a redirect can turn a " +

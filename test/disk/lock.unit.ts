@@ -36,7 +36,7 @@ describe('a lock', () => {
     const since = String.raw`running since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`;
     const message = (where: string): RegExp =>
       new RegExp(
-        `^Another viewlog writes to "${dir}": process ${process.pid}, ${since}${where}; ` +
+        `^Another viewlog is writing to "${dir}": process ${process.pid}, ${since}${where}; ` +
           'leave it running or end it$',
       );
     await expectRefused(dir, message(''));
@@ -84,7 +84,7 @@ describe('a lock', () => {
     await locked(dir);
     await locked(dir, options);
     await expect(acquireLock(dir, options)).rejects.toThrow(
-      /^Another replay runs in ".*": process \d+, .*; wait for it or end it$/,
+      /^Another replay is running in ".*": process \d+, .*; wait for it or end it$/,
     );
   });
 

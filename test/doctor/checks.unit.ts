@@ -910,7 +910,7 @@ it('the doctor reports a missing data directory and a file in its place', async 
   expect(await probeDisk(`${dir}/none`, [], DEFAULTS, NOON)).toStrictEqual({});
   const disk = await probeDisk(`${dir}/file`, [], DEFAULTS, NOON);
   expect(problemLines({ disk, of: { ...INSTALLATION, data: `${dir}/file` } })[0]).toMatch(
-    /^error data directory: Can't use directory ".*file": ENOTDIR: .*\. Move away the file/,
+    /^error data directory: Can't use directory ".*file": ENOTDIR: .*\. Part of this path is a file/,
   );
 });
 

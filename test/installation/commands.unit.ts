@@ -172,12 +172,13 @@ it('isService recognises a service by its shell, its missing entry or an id of t
   expect(services).toStrictEqual([998, 1002, 60_000, 23_456]);
 });
 
-it("instead of a command, viewlog names a directory that the account can't enter", () => {
+it("instead of a command, viewlog prints what to do about a directory that the account can't enter", () => {
   const dir = tempDir();
   chmodSync(dir, 0o700);
   const program = ['/usr/bin/node', `${dir}/viewlog.mjs`];
   const why = `user #4711 can't enter "${dir}", where "${dir}/viewlog.mjs" is; let that user enter it or move "${dir}/viewlog.mjs", for example to /usr/local/bin or /var/lib`;
-  expect(commands.check(of({ program, owners: { data: NAMELESS } }))).toBe(why);
+  const first = `first let user #4711 enter "${dir}", or move "${dir}/viewlog.mjs", for example to /usr/local/bin or /var/lib`;
+  expect(commands.check(of({ program, owners: { data: NAMELESS } }))).toBe(first);
   expect(commands.runAs(NAMELESS, { program }, 'x')).toStrictEqual({ words: why });
 });
 

@@ -542,7 +542,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const lost = await place.pageThatSays(/not found \(There is nothing at \/sub\/view\)/);
       await works(
         place,
-        commandBelow(lost, /a proxy changes the path\. To see how to configure it:/),
+        commandBelow(lost, /a proxy is changing the path\. To see how to configure it:/),
       );
       for (let i = 0; i < 3; i++) await sendHalf(place);
       const said = await place.pageThatSays(/^Requests without a project/m);
@@ -667,7 +667,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       expect([code, text]).toStrictEqual([0, expect.stringContaining('An archive writes to')]);
       expect(findings.filter(({ state }) => state === 'error')).toStrictEqual([]);
       expect(text).not.toContain('kill ');
-      expect(await place.failsToStart(73)).toContain(`An archive writes to "${data}": process`);
+      expect(await place.failsToStart(73)).toContain(`An archive is writing to "${data}": process`);
     },
   },
   "root starts viewlog in another account's directory": {

@@ -159,7 +159,7 @@ const ANSWERS = {
     "error: Can't listen on 127.0.0.1:8080 (--host, --port) | port in use | EADDRINUSE | listen EADDRINUSE: address already in use 127.0.0.1:8080 | port 8080 in use",
   'trouble # Exit 78': 'code=exited, status=78/CONFIG',
   'trouble # Exit 73':
-    'error: Another viewlog writes to "./data": process 31022, viewlog 0.1.0 (a723f11), running since 2026-11-27T18:48:08Z, at http://127.0.0.1:18977 (this one would be at http://127.0.0.1:18979); leave it running or end it: kill 31022 | read-only file system | already running | what does exit 73 mean | error: Another viewlog writes to "/var/lib/viewlog": process 2580 | status=226/NAMESPACE | permission denied | EACCES | EACCES: permission denied, open \'/var/lib/viewlog/projects.json\'',
+    'error: Another viewlog is writing to "./data": process 31022, viewlog 0.1.0 (a723f11), running since 2026-11-27T18:48:08Z, at http://127.0.0.1:18977 (this one would be at http://127.0.0.1:18979); leave it running or end it: kill 31022 | read-only file system | already running | what does exit 73 mean | error: Another viewlog writes to "/var/lib/viewlog": process 2580 | status=226/NAMESPACE | permission denied | EACCES | EACCES: permission denied, open \'/var/lib/viewlog/projects.json\'',
   'trouble # Nothing arrives':
     'no views | views missing | nothing shows up | no data | failed to fetch | TypeError: Failed to fetch | NetworkError when attempting to fetch | NetworkError when attempting to fetch resource. | no data arrives | my views are missing',
   'trouble # The shipper sends nothing': 'vector sends nothing',

@@ -192,7 +192,7 @@ test('viewlog reads the projects file again if a link leads to another file, eve
 
 test('viewlog accepts a projects file of 4 MiB but refuses one byte more', async () => {
   expect(idsOf((await followed(listOf('1').padEnd(FILE_BYTES_MAX))).projects)).toBe('1');
-  const message = expect.stringContaining('it is too large (4194305 bytes, over 4 MiB)');
+  const message = expect.stringContaining('it is too large (4194305 bytes; the limit is 4 MiB)');
   const larger = followed(listOf('1').padEnd(FILE_BYTES_MAX + 1));
   await expect(larger).rejects.toMatchObject({ exitCode: 78, message });
 });

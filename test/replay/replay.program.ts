@@ -90,11 +90,16 @@ it('replay sends views only to the collector that holds the data directory', asy
   });
   expect(await start(['replay', '-', `--data=${data}`], '/', user).ended).toMatchObject({
     code: 69,
-    stderr: expect.stringContaining("This user isn't allowed to ask which collector writes to "),
+    stderr: expect.stringContaining(
+      "This user isn't allowed to ask which collector is writing to ",
+    ),
   });
   await viewlog.signal('SIGTERM');
   const { code, stderr } = await start(again, data).ended;
-  expect([code, stderr]).toStrictEqual([69, expect.stringContaining('No collector writes to ')]);
+  expect([code, stderr]).toStrictEqual([
+    69,
+    expect.stringContaining('No collector is writing to '),
+  ]);
   const [, doctor = 'false'] = /To see how to start it: (.*)/.exec(stderr) ?? [];
   expect(execFileSync('sh', ['-c', doctor], { encoding: 'utf8' })).toMatch(
     / Start viewlog:\n.* serve /,

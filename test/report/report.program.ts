@@ -141,7 +141,7 @@ it('report warns about days that exist only as zstd files', async () => {
   const args = ['report', '--json', '--from', DAY, '--to', '2026-03-05'];
   const { stdout, stderr } = await run(args, { data });
   expect([stderr, (JSON.parse(stdout) as Report).views]).toStrictEqual([
-    "warning: The report leaves out views-2026-03-02.ndjson.zst and 1 other file, because it can't read zstd; decompress days with zstd -d --rm, and compress them with gzip instead\n",
+    "warning: The report leaves out views-2026-03-02.ndjson.zst and 1 other file, because it can't read zstd; decompress such files with zstd -d --rm, then compress them with gzip\n",
     3,
   ]);
 });

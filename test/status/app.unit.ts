@@ -464,7 +464,7 @@ it('a collector logs which causes have ended, and whether others remain', () => 
   scene.nowMs += HOUR_MS;
   scene.accept(1);
   expect(look()).toStrictEqual([
-    'info: Requests without a project: requests no longer fail; they failed for: malformed JSON, unsupported media type',
+    'info: Requests without a project: requests no longer fail; the causes were: malformed JSON, unsupported media type',
   ]);
   scene.nowMs += HOUR_MS;
   scene.refuse(4, { code: 'malformed-json' });
@@ -473,7 +473,7 @@ it('a collector logs which causes have ended, and whether others remain', () => 
   scene.nowMs += HOUR_MS;
   scene.refuse(3, { code: 'unsupported-media-type' });
   expect(look()).toStrictEqual([
-    'info: Requests without a project: requests no longer fail for: malformed JSON',
+    'info: Requests without a project: requests no longer fail because of: malformed JSON',
   ]);
   scene.list({ id: '1', origins: ['https://a.example'] });
   scene.refuse(4, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');

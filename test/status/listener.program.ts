@@ -167,8 +167,8 @@ it('serve names an address that is in use and the flag that sets it', async () =
   expect([code, stderr]).toStrictEqual([
     69,
     expect.stringMatching(
-      `^error: Can't listen on 127\\.0\\.0\\.1:${statusPort} \\(--status\\): another program uses this address. ` +
-        'Choose another address, or find that program and stop it: ' +
+      `^error: Can't listen on 127\\.0\\.0\\.1:${statusPort} \\(--status\\): another program is using this address. ` +
+        'Choose another address, or stop that program; to find it: ' +
         `(sudo )?ss -ltnp 'sport = :${statusPort}'\n$`,
     ),
   ]);

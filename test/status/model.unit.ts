@@ -218,7 +218,7 @@ Requests without a project: 134 of 188 requests in the last hour failed before v
     expect(scene.text()).toBe(`Requests without a project: 90% of all requests failed (not found)
 Requests without a project: 9 of 10 requests in the last hour failed before viewlog knew their project. The failures began on ${at('14:01')}.
   9 requests failed in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: not found (There is nothing at /views).
-  Have the pages send to /view. If they already do, a proxy changes the path. To see how to configure it:
+  Have the pages send to /view. If they already do, a proxy is changing the path. To see how to configure it:
     ${VIEWLOG} help proxies
   9 refused requests weren't stored: viewlog stores only views sent to /view.`);
     expect(scene.whole()).toContain('\nRefused: 9 ');

@@ -252,7 +252,7 @@ function service(runtime: Runtime): void {
       [
         ['serve', '--status=off', '--port', String(viewlog.port)],
         69,
-        /Can't listen .*: another program uses this address/,
+        /Can't listen .*: another program is using this address/,
       ],
       [
         ['serve', '--projects', 'nowhere.json'],

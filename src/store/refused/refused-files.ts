@@ -163,11 +163,11 @@ export class RefusedFiles implements RefusedStore {
       }
       onDropped('full');
       const what = isFull
-        ? `A refused view no longer fits in --max-refused for ${day}; viewlog drops refused views ` +
-          "that don't fit until the next UTC day"
-        : `Refused views without a listed id no longer fit in their half of --max-refused for ` +
-          `${day}; viewlog drops those that don't fit until the next UTC day, to leave space for ` +
-          'listed projects';
+        ? `A refused view no longer fits in --max-refused for ${day}. Until the next UTC day, ` +
+          "viewlog drops refused views that don't fit"
+        : 'Refused views with an unlisted id or none no longer fit in their half of --max-refused ' +
+          `for ${day}. Until the next UTC day, viewlog drops those that don't fit, to leave space ` +
+          'for listed projects';
       if (!this.#reached.has(what)) log.warn(what);
       this.#reached.add(what);
       return [];

@@ -94,8 +94,8 @@ describe('a refused view', () => {
 });
 
 const FULL =
-  'warn: A refused view no longer fits in --max-refused for 2026-03-01; viewlog drops refused views ' +
-  "that don't fit until the next UTC day";
+  'warn: A refused view no longer fits in --max-refused for 2026-03-01. Until the next UTC day, ' +
+  "viewlog drops refused views that don't fit";
 
 // The simulator tests how many bytes of a day are stored, and for which projects.
 describe('the file of refused views of a day', () => {
@@ -119,9 +119,9 @@ describe('the file of refused views of a day', () => {
     for (let n = 0; n < 5; n++) store.keep({ code: 'a', project: '2', text });
     await settled(5);
     const half =
-      'warn: Refused views without a listed id no longer fit in their half of --max-refused for ' +
-      "2026-03-01; viewlog drops those that don't fit until the next UTC day, to leave space for " +
-      'listed projects';
+      'warn: Refused views with an unlisted id or none no longer fit in their half of ' +
+      "--max-refused for 2026-03-01. Until the next UTC day, viewlog drops those that don't fit, to " +
+      'leave space for listed projects';
     expect(log.lines).toEqual([half]);
     for (let n = 0; n < 5; n++) store.keep({ code: 'a', project: '1', text });
     await settled(10);
