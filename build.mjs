@@ -156,7 +156,8 @@ const { outputFiles, metafile } = await build({
   // Smaller, but with the lines and names that a stack trace needs.
   minifyWhitespace: true,
   minifySyntax: true,
-  lineLimit: 1_000,
+  lineLimit: 1_500,
+  charset: 'utf8',
   logLevel: 'warning',
   plugins: [shortNames, without],
   format: 'esm',
