@@ -113,10 +113,10 @@ const without = {
     const hono =
       /\/(trie-router\/router|utils\/(body|mount)|intrinsic-element\/components)\.js$|^hono\/ws$/;
     onResolve({ filter: hono }, () => ({ path: 'hono', namespace: 'none' }));
-    onResolve(
-      { filter: /^@nats-io\/nkeys$|^\.\/(ws_transport|bench|pushconsumer|jsm_direct)$/ },
-      () => ({ path: 'nats', namespace: 'none' }),
-    );
+    onResolve({ filter: /^\.\/(ws_transport|bench|pushconsumer|jsm_direct|nkeys)$/ }, () => ({
+      path: 'nats',
+      namespace: 'none',
+    }));
     onResolve({ filter: /^\.\/ipparser$/ }, () => ({ path: 'ip', namespace: 'none' }));
     const parts = {
       http2: 'export class Http2ServerRequest {} export const constants = {};',

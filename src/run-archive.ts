@@ -98,6 +98,6 @@ async function failAfterDrain(fatal: Fatal | undefined): Promise<never> {
   if (fatal !== undefined) throw fatal;
   await sleep(LIMITS.drainTimeoutMs);
   const seconds = plural(LIMITS.drainTimeoutMs / 1000, 'second');
-  const message = `Stopped after ${seconds}, before the files were written and synced`;
+  const message = `Stopped after waiting ${seconds}, before all writes to the view files were finished and synced`;
   throw new Fatal(EXIT.ioError, message);
 }

@@ -19,7 +19,7 @@ export function lineAndColumn(text: string, offset: number): { line: number; col
 
 // jsonc-parser's names of faults, in words.
 const SYNTAX: Record<string, string> = {
-  InvalidSymbol: 'expected text in double quotes, a number, true, false or null',
+  InvalidSymbol: 'expected a JSON value (text needs double quotes)',
   PropertyNameExpected: 'expected a key in double quotes',
   ValueExpected: 'expected a value',
   ColonExpected: 'expected ":"',

@@ -139,7 +139,7 @@ export class DayWriter {
     await this.#close(file);
     if (file.day !== today) return undefined;
     this.#options.log.warn(
-      `"${file.path}" was moved, removed or emptied by another program; opening it again`,
+      `"${file.path}" was moved, removed or cut short by another program; opening it again`,
     );
     return this.#tryOpen(today);
   }

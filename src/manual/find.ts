@@ -37,7 +37,7 @@ const stem = (word: string): string => word.replace(/(?<=...)(?:ing|ed|es|e)$|(?
 
 /** Words before the subject of a question: `set up viewlog behind nginx` asks about nginx. */
 const DOING =
-  /^(?:how (?:do i|can i|to) )?(?:set ?up|install|configure|run|use)(?: viewlog)?(?: (?:behind|in|on|under|with))? (?=.)/;
+  /^(?:how (?:do i|can i|to) )?(?:set ?up|install|configure|run|use|change|import|load)(?: viewlog| the| views)?(?: (?:behind|in|into|on|under|with))? (?=.)/;
 
 /** What precedes a message in the journal or in a browser's console. */
 const PREFIX =
@@ -50,6 +50,8 @@ const PREFIX =
 const subjectOf = (asked: string): string =>
   asked
     .replace(PREFIX, '')
+    .replace(/^\{.*"code":"([\w-]+)".*/, '$1')
+    .replace(/ in front of (?:it|viewlog)$/, '')
     .replace(/\S*\.json:\d+:\d+:/, 'invalid projects file')
     .replace(/\([^()]*\)|https?:\S+|"?\/[^\s"]+\/[^\s"]*"?/g, '')
     .replace(DOING, '');

@@ -49,7 +49,7 @@ export async function editProject(edit: Edit) {
   const { begin, create } = reading;
   if ('faults' in reading && (canCreate ? begin : create) !== undefined) {
     const how = canCreate
-      ? `. To begin a new, empty list instead, first run: ${begin}`
+      ? `. To begin a new list instead, for which a running viewlog forgets the last good one, first run: ${begin}`
       : '; check --data or --projects';
     throw new Fatal(EXIT.badConfiguration, `${reading.faults[0]}${how}`);
   }

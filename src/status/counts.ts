@@ -83,10 +83,7 @@ export class Counts implements RequestCounts, SavedCounts {
     const { atMs, code, project } = sample;
     this.refusedByCode[code] += 1;
     add(this.latestRefused, sample);
-    // A scanner or a person with the address in a browser sends these. A page's script sends an
-    // Origin too, so its view was meant for another path or has been redirected.
-    const isStray = origin === undefined && STRAY.has(code);
-    if (isStray) return () => {};
+    if (isStray(sample)) return () => {};
     this.total.refuse(atMs);
     if (project === undefined) return this.#refusedFor(this.requests, sample);
     this.requests.accept(atMs);
@@ -188,6 +185,13 @@ export class Counts implements RequestCounts, SavedCounts {
 }
 
 const STRAY: ReadonlySet<RefusalCode> = new Set(['not-found', 'method-not-allowed']);
+
+/**
+ * Returns whether a scanner, or a person with the address in a browser, sent this request. A page's
+ * script sends an Origin too, so its view was meant for another path or has been redirected.
+ */
+export const isStray = ({ code, origin }: Pick<Sample, 'code' | 'origin'>): boolean =>
+  origin === undefined && STRAY.has(code);
 
 function add<T>(latest: T[], item: T): void {
   latest.unshift(item);

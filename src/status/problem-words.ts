@@ -112,7 +112,11 @@ function faultNotice(fault: ProjectsFault, of: Installation): Notice {
 }
 
 function correction({ isMissing, access, line }: ProjectsFault, of: Installation): Step[] {
-  if (isMissing) return [{ text: RESTORE_PROJECTS }];
+  const how = {
+    text: 'To read how to restore it:',
+    command: commands.help(of, 'restore projects'),
+  };
+  if (isMissing) return [{ text: RESTORE_PROJECTS }, how];
   if (access !== undefined) {
     const { words, command } = access;
     return command === undefined ? [] : [{ text: `To correct this, ${words}:`, command }];
@@ -692,12 +696,18 @@ const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.c
 /** An address at which browsers might reach a collector. */
 const VIEWS_SITE = 'https://views.example.com';
 
+/** The first step, by the number of listed projects. */
+const ACTIVATE = [
+  'Activate a project; replace the id and the address with your own:',
+  'Activate the project:',
+];
+
 /** Returns the first steps, for a collector that hasn't been sent a view yet. */
 function firstSteps({ installation: of, projects, startMs }: StatusModel): Notice {
   const first = projects.find(({ active }) => active) ?? projects[0] ?? EXAMPLE;
   const { id, active, origins } = first;
   const activate = {
-    text: 'Activate a project, with an id and an address of your own:',
+    text: ACTIVATE[projects.length] ?? 'Activate a project, for example:',
     command: commands.activate(of, id, { origin: origins?.[0] }),
   };
   const script = {

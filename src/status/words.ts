@@ -4,7 +4,7 @@ import { formatCount, formatDuration, formatRoundedSize, plural } from '../base/
 import { printable } from '../base/text.ts';
 import { timeOf } from '../base/time.ts';
 import type { ProjectsFault } from '../projects/project-list.ts';
-import { LATEST_MAX } from './counts.ts';
+import { isStray, LATEST_MAX } from './counts.ts';
 import { isStream } from './health.ts';
 import type { LatestRefusal, ProjectRow, StatusModel } from './model.ts';
 import type { Sample } from './reasons.ts';
@@ -297,8 +297,11 @@ export const latestOf = ({ id }: ProjectRow, { latestAccepted }: StatusModel): E
 const viewEvents = (views: StatusModel['latestAccepted']) =>
   views.map((one) => eventOf(one, one.url));
 
-const whyRefused = ({ origin, ...refusal }: LatestRefusal): string =>
-  refusalLabel(refusal) + (origin === undefined ? '' : `, ${fromOrigin(origin)}`);
+function whyRefused({ origin, ...refusal }: LatestRefusal): string {
+  const label = refusalLabel(refusal);
+  if (origin !== undefined) return `${label}, ${fromOrigin(origin)}`;
+  return isStray(refusal) ? `${label}, without an Origin header (not counted)` : label;
+}
 
 /** `from https://a.example` */
 export const fromOrigin = (origin: string): string =>

@@ -70,7 +70,8 @@ const ANSWERS = {
     'another site | site moved | new domain | second site | several sites | how can I add a site | add a second website | add an origin',
   'projects-file # If the file is invalid':
     'faulty | error: d2/projects.json:1:2: expected a key in double quotes; found bad | /var/lib/viewlog/projects.json:7:3: projects[0]: unknown key "orgins" | invalid projects file | projects file is invalid',
-  'proxies # Caddy': 'caddy | caddyfile | set up caddy | run behind caddy',
+  'proxies # Caddy':
+    'caddy | caddyfile | set up caddy in front of viewlog | set up caddy | run behind caddy',
   'proxies # HTTPS and TLS':
     'tls | https | ssl | certificate | letsencrypt | certbot | mixed content',
   'projects-file # Several hosts of one site': 'two hosts | several hosts',
@@ -99,7 +100,8 @@ const ANSWERS = {
   'runtimes # Runtimes and platforms': 'windows | macos | run on windows',
   'security # A flood': 'spam | ddos attack',
   'security # Permissions': 'file permissions',
-  "security # The status server's token": 'password | forgot token | status-token-file',
+  "security # The status server's token":
+    'password | change the token | forgot token | status-token-file',
   "security # Views aren't authenticated": 'authentication | api key | fake views',
   'send # A script of your own':
     'beacon | sendBeacon | navigator.sendBeacon | own script | write my own script',
@@ -112,7 +114,7 @@ const ANSWERS = {
     'viewlog2000002 is off: no data-local | bots | adblock | noscript | ad blocker | ad-blocker | blocked by client | net::ERR_BLOCKED_BY_CLIENT | iframe | frame | exclude my own visits | ublock | count my own visits',
   'send # Where to put the script':
     'amp | wordpress | tag manager | google tag manager | how do I install the script',
-  'shipping # ClickHouse': 'clickhouse | configure clickhouse',
+  'shipping # ClickHouse': 'clickhouse | configure clickhouse | import into ClickHouse',
   'shipping # Compressing old days': 'gzip | compress | compress old files | .gz files | zstd',
   'shipping # Prove that every view arrived': 'receipt',
   'shipping # Rotation and incomplete lines':
@@ -138,7 +140,7 @@ const ANSWERS = {
   'trouble # 415':
     'content type | content-type | 415 unsupported media type | POST https://views.example.com/view 415 (Unsupported Media Type)',
   'trouble # 422':
-    '422 | invalid-view | "url" must be a string that starts with "/"; received "home"',
+    '422 | {"type":"urn:viewlog:problem:invalid-view","status":422,"code":"invalid-view","detail":"x"} | invalid-view | "url" must be a string that starts with "/"; received "home"',
   'trouble # 429':
     '429 | limits | rate limit | limit | too many views | too many requests | 429 too many requests',
   'trouble # 502':

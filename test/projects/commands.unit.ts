@@ -244,7 +244,7 @@ test('activate leaves an empty file unchanged and prints a command that begins a
   const { code, err } = await run(activate, '1');
   expect([code, await read()]).toEqual([78, '\n']);
   expect(err).toMatch(
-    /^Projects file ".*" is empty; restore the file from a backup, .*\. To begin a new, empty list instead, first run: /,
+    /^Projects file ".*" is empty; restore the file from a backup, .*\. To begin a new list instead, .*, first run: /,
   );
   expect(err.endsWith(`: echo '{"projects": []}' | tee ${path}`)).toBe(true);
 });

@@ -131,7 +131,7 @@ The projects file has been invalid since ${at('14:00')}. viewlog continues with 
   it('the projects file was removed', () => {
     const scene = sceneOf({ fault: { first: 'projects.json is gone', isMissing: true } });
     expect(scene.text()).toMatch(
-      /^The projects file is missing\nThe projects file has been missing since .* list, which a restart would lose\. projects\.json is gone\.\n {2}Restore it from a backup, or rewrite it with every project: .*\.$/,
+      /^The projects file is missing\nThe projects file has been missing since .* list, which a restart would lose\. projects\.json is gone\.\n {2}Restore it from a backup, or rewrite it with every project: .*\.\n {2}To read how to restore it:\n {4}\/srv\/viewlog help 'restore projects'$/,
     );
   });
 
@@ -213,6 +213,9 @@ Requests without a project: 134 of 188 requests in the last hour failed before v
     // A request without an Origin doesn't come from a page.
     scene.refuse(99, { code: 'not-found' });
     expect(scene.text()).toBe('Views are arriving from 1 of 2 active projects');
+    expect(scene.whole()).toContain(
+      '  not found, without an Origin header (not counted) (20 times)\n',
+    );
     const detail = 'There is nothing at /views; send views to /view.';
     scene.refuse(9, { code: 'not-found', detail }, MOVED);
     expect(scene.text()).toBe(`Requests without a project: 90% of all requests failed (not found)
@@ -452,12 +455,16 @@ Aurora: no views accepted in the last 3 hours (25 in the same hours yesterday). 
     const scene = new Scene([]);
     expect(scene.text()).toMatch(`No project is active, so every view is refused
 To get the first view
-  Activate a project, with an id and an address of your own:
+  Activate a project; replace the id and the address with your own:
     ${VIEWLOG} activate 1000001 ${FILES} --origin https://www.example.com
   To print the script for a project's pages, replace the address after --url with the one that browsers use:
     ${VIEWLOG} snippet 1000001 ${FILES} --url https://views.example.com
   Or send a test view from this machine. It counts like any other view:
     curl http://127.0.0.1:8080/view -H 'Content-Type`);
+    scene.list({ id: '1', active: false });
+    expect(scene.text()).toContain(
+      `\n  Activate the project:\n    ${VIEWLOG} activate 1 ${FILES}\n`,
+    );
     scene.list({ id: '1' });
     expect(scene.text()).toMatch(/^Waiting for the first view\n/);
     expect(scene.text()).not.toContain('activate');
@@ -635,7 +642,7 @@ it("an edit of a project's name doesn't change when the status page says a probl
   expect(scene.text()).toContain(fixed);
 });
 
-it('the status page counts every refused request in a tile and says which ones the headline leaves out', () => {
+it('the status page counts refused requests, except those of scanners, in a tile, and says which ones the headline leaves out', () => {
   const scene = sceneOf();
   scene.refuse(3, moved, MOVED);
   scene.refuse(4, unlisted('77'));

@@ -129,8 +129,8 @@ export class LocalViewStore implements ViewStore {
     });
     if (isFinished) return;
     const seconds = plural(timeoutMs / 1000, 'second');
-    const what = `before "${this.#writer.where}" was written and synced`;
-    throw new Fatal(EXIT.ioError, `Stopped after ${seconds}, ${what}`);
+    const what = `before all writes to "${this.#writer.where}" were finished and synced`;
+    throw new Fatal(EXIT.ioError, `Stopped after waiting ${seconds}, ${what}`);
   }
 
   isInUse(day: string): boolean {

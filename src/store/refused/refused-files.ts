@@ -165,7 +165,7 @@ export class RefusedFiles implements RefusedStore {
       const what = isFull
         ? `A refused view no longer fits in --max-refused for ${day}. Until the next UTC day, ` +
           "viewlog drops refused views that don't fit"
-        : 'Refused views with an unlisted id or none no longer fit in their half of --max-refused ' +
+        : 'Refused views with an unlisted id or without an id no longer fit in their half of --max-refused ' +
           `for ${day}. Until the next UTC day, viewlog drops those that don't fit, to leave space ` +
           'for listed projects';
       if (!this.#reached.has(what)) log.warn(what);

@@ -242,7 +242,7 @@ test.each([
     await until(() => log.lines.length > 0);
     expect(await store.append(view(2))).toHaveProperty('id');
     expect(lines()).toHaveLength(1);
-    const moved = `"${path}" was moved, removed or emptied by another program`;
+    const moved = `"${path}" was moved, removed or cut short by another program`;
     expect(log.lines.filter((line) => line.includes(moved))).toHaveLength(1);
     await store.close(20_000);
   },

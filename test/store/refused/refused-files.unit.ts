@@ -119,7 +119,7 @@ describe('the file of refused views of a day', () => {
     for (let n = 0; n < 5; n++) store.keep({ code: 'a', project: '2', text });
     await settled(5);
     const half =
-      'warn: Refused views with an unlisted id or none no longer fit in their half of ' +
+      'warn: Refused views with an unlisted id or without an id no longer fit in their half of ' +
       "--max-refused for 2026-03-01. Until the next UTC day, viewlog drops those that don't fit, to " +
       'leave space for listed projects';
     expect(log.lines).toEqual([half]);
