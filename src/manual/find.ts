@@ -39,7 +39,7 @@ const stem = (word: string): string => word.replace(/(?<=...)(?:ing|ed|es|e)$|(?
 const DOING =
   /^(?:how (?:do i|can i|to) )?(?:set ?up|install|configure|run|use|change|import|load)(?: viewlog| the| views)?(?: (?:behind|in|into|on|under|with))? (?=.)/;
 
-/** What precedes a message in the journal or in a browser's console. */
+/** The text before a message in the journal or in a browser's console. */
 const PREFIX =
   /^.* viewlog\[\d+\]: |^failed to load resource: .* status of |^(?:error|warning): |^post https?:\S+ /;
 

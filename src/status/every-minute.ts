@@ -119,8 +119,8 @@ export class RefusalLog {
       const ended = [...last.causes].filter((cause) => !left.has(cause));
       // Without a fix, other views may have been accepted instead.
       const isCauseFixed = (cause: string): boolean => {
-        const own = fixed.filter((one) => labelOf(one) === cause);
-        return own.length > 0 && own.every(({ remedy }) => remedy.kind === 'fixed');
+        const reasons = fixed.filter((one) => labelOf(one) === cause);
+        return reasons.length > 0 && reasons.every(({ remedy }) => remedy.kind === 'fixed');
       };
       const isAgain = open.length === 0 && ended.every(isCauseFixed);
       const views = `views are ${isAgain ? 'accepted again' : 'no longer refused'}`;

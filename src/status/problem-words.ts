@@ -112,11 +112,10 @@ function faultNotice(fault: ProjectsFault, of: Installation): Notice {
 }
 
 function correction({ isMissing, access, line }: ProjectsFault, of: Installation): Step[] {
-  const how = {
-    text: 'To read how to restore it:',
-    command: commands.help(of, 'restore projects'),
-  };
-  if (isMissing) return [{ text: RESTORE_PROJECTS }, how];
+  if (isMissing) {
+    const command = commands.help(of, 'restore projects');
+    return [{ text: RESTORE_PROJECTS }, { text: 'To read how to restore it:', command }];
+  }
   if (access !== undefined) {
     const { words, command } = access;
     return command === undefined ? [] : [{ text: `To correct this, ${words}:`, command }];
@@ -587,17 +586,18 @@ type Refused = Pick<JudgedReason, 'remedy' | 'sample' | 'fixedMs'> & {
   readonly fate?: Fate | undefined;
 };
 
+function sinceFixed({ sample, remedy }: Refused): string {
+  if (sample.project === undefined) return 'No request has failed for this reason';
+  // Otherwise, other views of the project may have been accepted instead of these.
+  const isFixed = remedy.kind === 'fixed';
+  return isFixed ? 'Views have been accepted again' : 'No view has been refused for this reason';
+}
+
 /** Returns what to do about refusals. */
 export function fixOf(reason: Refused, of: Installation): Step {
   const { remedy, sample, fixedMs } = reason;
   if (fixedMs !== undefined) {
-    const none =
-      sample.project === undefined
-        ? 'No request has failed for this reason'
-        : 'No view has been refused for this reason';
-    // Other views of the project may have been accepted instead of these.
-    const what = remedy.kind === 'fixed' ? 'Views have been accepted again' : none;
-    return { text: `${what} since ${at(fixedMs)}.` };
+    return { text: `${sinceFixed(reason)} since ${at(fixedMs)}.` };
   }
   if (remedy.kind === 'wait') return { text: laterOf(remedy.obstacle, 'the fix') };
   if (remedy.kind === 'none' && sample.origin === 'null') return { text: NULL_ORIGIN };

@@ -848,6 +848,14 @@ describe('the status page says what happened to refused views', () => {
   });
 });
 
+it('the status page never says of requests without a project that views are accepted again', () => {
+  const scene = sceneOf();
+  // --max-view has since been raised.
+  scene.refuse(9, { code: 'view-too-large', bytes: 100 });
+  scene.accept(9);
+  expect(scene.text()).toContain('\n  No request has failed for this reason since ');
+});
+
 it('once refusals have paused, the status page says for how long no view has been refused', () => {
   const scene = sceneOf();
   scene.refuse(9, { code: 'invalid-view', project: '1' });

@@ -46,7 +46,7 @@ export class RefusedFiles implements RefusedStore {
   #day = '';
   /** Bytes of the day's file that aren't reserved for listed projects. */
   #unlistedBytes = 0;
-  /** What was logged about limits that the day's file has reached. */
+  /** The lines logged about limits that the day's file has reached. */
   readonly #reached = new Set<string>();
   #isFailing = false;
   #isClosing = false;
