@@ -21,8 +21,8 @@ export const helpOn = (commands: () => readonly Command[]): Command =>
     examples: ['viewlog help activate', 'viewlog help trouble', 'viewlog help caddy'],
     options: [],
     async run(_, operands, { print }) {
-      const words = operands.join(' ').toLowerCase().match(/\S+/g) ?? [];
-      print(words.length === 0 ? overview(commands()) : textOn(words, commands()));
+      const asked = operands.join(' ').trim();
+      print(asked === '' ? overview(commands()) : textOn(asked, commands()));
       return EXIT.done;
     },
   });
@@ -57,11 +57,16 @@ export function findCommand(name: string, commands: readonly Command[]): Command
 const namesOf = (commands: readonly Command[]): string[] => commands.map(({ name }) => name);
 
 /** Returns the help of a command, or the page or section of the manual that the words lead to. */
-function textOn(words: readonly string[], commands: readonly Command[]): string {
+function textOn(asked: string, commands: readonly Command[]): string {
+  const words = asked.toLowerCase().split(/\s+/);
   const name = words.join(' ');
   const manual = new Manual();
-  // `max-view` is an option, but `data` is a word.
-  const option = optionPage(name.replace(/^(?=\w+-)/, '--'), commands, manual);
+  // `max-view` is an option, but `data` is a word. A pasted error may begin with an option.
+  const option = optionPage(
+    name.replace(/^(?=\w+-)/, '--').replace(/^(--\S+) .*/, '$1'),
+    commands,
+    manual,
+  );
   if (option !== undefined) return option;
   const command = commands.find((known) => known.name === words[0]);
   // The words after a command may be its operands, or a question such as `report is empty`.
@@ -78,9 +83,10 @@ function textOn(words: readonly string[], commands: readonly Command[]): string 
   if (listed.length === 0) {
     const isFlag = name.startsWith('-') && near !== undefined && FLAGS.includes(near);
     const hint = nearOrList(isFlag ? `--${near}` : near, 'all commands and pages');
-    throw new Fatal(EXIT.usage, `No help for "${echo(name)}"${hint}`);
+    throw new Fatal(EXIT.usage, `No help for "${echo(asked)}"${hint}`);
   }
-  return `No section is clearly about "${echo(name)}". These come closest:\n\n${listOf(listed)}`;
+  const unclear = /^--\S+$/.test(asked) ? 'viewlog has no option' : 'No section is clearly about';
+  return `${unclear} "${echo(asked)}". These come closest:\n\n${listOf(listed)}`;
 }
 
 type Listed = readonly (readonly string[])[];

@@ -62,7 +62,7 @@ const ANSWERS = {
   'privacy # Visitors who object':
     'objection | art. 21 | gpc | opt out | opt-out | optout | opt-in | do not track | global privacy control',
   'privacy # What is stored, and where':
-    'last-start.json | art. 30 | encryption | is the data encrypted | are the files encrypted | data | how long is data kept | where is data stored | where is personal data stored',
+    'last-start.json | art. 30 | encryption | is the data encrypted | are the files encrypted | data | how long is data kept | where is data stored | where is personal data stored | privacy policy | privacy notice | what do I write into my privacy policy | what to put in my privacy notice',
   'privacy # Privacy': 'gdpr | is it gdpr compliant | personal data',
   'projects-file # The projects file':
     'domain | hostname | subdomain | subdomains | www | wildcard | origin | origins | allow a subdomain',
@@ -109,7 +109,7 @@ const ANSWERS = {
     "csp | csp error | content security policy | refused to connect because it violates the following content security policy directive | violates the document's content security policy",
   'send # Sending views from a page': 'utm | tracking code',
   'send # Single-page sites':
-    'react | single page | spa | router | react router | pushstate | angular | nuxt | vue router',
+    'events | custom events | click tracking | track downloads | count button clicks | send an event when somebody clicks a button | react | vue | svelte | single page | spa | router | react router | pushstate | angular | nuxt | vue router',
   "send # Views that aren't counted":
     'viewlog2000002 is off: no data-local | bots | adblock | noscript | ad blocker | ad-blocker | blocked by client | net::ERR_BLOCKED_BY_CLIENT | iframe | frame | exclude my own visits | ublock | count my own visits',
   'send # Where to put the script':
@@ -126,7 +126,8 @@ const ANSWERS = {
     'install | installation | set up | set up viewlog | how do I install it | Unit viewlog.service not found. | status=203/EXEC',
   'start # Start': 'start',
   'start # Uninstall': 'uninstall',
-  'start # Use another port or directory': 'bind | listen | port | another port',
+  'start # Use another port or directory':
+    'two collectors | can I run two collectors on one machine | second collector on one server | bind | listen | port | another port',
   'status-page # The status page': 'status | status page | dashboard',
   'status-page # Uptime monitors': 'uptime kuma | healthcheck for uptime robot',
   'trouble # 400':

@@ -195,14 +195,14 @@ describe('viewlog help', () => {
     expect(asked!.stdout).toMatch(/^## Updates and rollback\n/);
   });
 
-  it.each(['caddy', 'not working', 'docker', 'jetstream permissions'])(
+  it.each(['caddy', 'Not working', 'docker', 'JetStream permissions', '--max-rate'])(
     'prints what it finds for "%s"',
     async (asked) => {
-      const { text, listed } = new Manual(TEXTS).find(asked);
+      const { text, listed } = new Manual(TEXTS).find(asked.toLowerCase());
       const { code, stdout } = await run(['help', asked]);
       const printed = text
         ? layOut(text, 80, false).trimEnd()
-        : `No section is clearly about "${asked}". These come closest:`;
+        : `${asked.startsWith('--') ? 'viewlog has no option' : 'No section is clearly about'} "${asked}". These come closest:`;
       expect(code).toBe(0);
       expect(stdout.startsWith(printed)).toBe(true);
       const others = listed.slice(text === undefined ? 0 : 1);
