@@ -58,6 +58,7 @@ export async function serve(
   const budget = new MemoryBudget(settings['max-queue']);
   const file = lock && new CountsFile({ dir: settings.data, counts, lock, log });
   await file?.restore();
+  if (lock) following.storeWith((text) => lock.storeProjects(text));
   const viewBytesMax = settings['max-view'];
   const parts = { projects, store, refused, counts, viewBytesMax, now: Date.now, log };
 
@@ -83,8 +84,7 @@ export async function serve(
   const keepDays = keepDaysOf(settings);
   const service = collectorStatus({ keepDays, installation: () => installation, snapshot });
   const status = await openStatus(settings.status, token, service, log);
-  const save = async () => file?.save();
-  const endMinutes = everyMinute({ snapshot, save, ...service, log });
+  const endMinutes = everyMinute({ snapshot, save: async () => file?.save(), ...service, log });
   const listener = await listen({ ...settings, budget, handler: createCollector(parts) });
   log.info(`viewlog listening on ${listener.url}`);
   installation = { ...installation, address: ownAddress(listener.address), status: status?.url };

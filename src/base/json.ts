@@ -61,7 +61,9 @@ export function syntaxFault(text: string): Fault | undefined {
     const expected = SYNTAX[isKey ? 'PropertyNameExpected' : code] ?? "isn't JSON";
     if (code === 'UnexpectedEndOfString') {
       const begun = quote(text.slice(offset + 1, offset + length));
-      stop(offset, `expected a closing double quote after "${begun}" on this line`);
+      const isLast = text.slice(offset + length).trim() === '';
+      const where = isLast ? '; found the end of the text' : ' on this line';
+      stop(offset, `expected a closing double quote after "${begun}"${where}`);
     }
     const found = length === 0 ? 'the end of the text' : quote(text.slice(offset, offset + length));
     stop(offset, `${expected}; found ${found}`);

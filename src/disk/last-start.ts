@@ -1,6 +1,6 @@
-// Stores how viewlog was last started in a data directory. The doctor and printed files use it if
-// no viewlog is running.
-import { readFile, stat } from 'node:fs/promises';
+// Stores, in a data directory, how viewlog was last started there and its latest valid projects file,
+// for commands that run when viewlog doesn't, or when that file is lost.
+import { readFile, rm, stat } from 'node:fs/promises';
 import {
   type Announced,
   ANNOUNCED_BYTES_MAX,
@@ -10,13 +10,24 @@ import { replaceFile } from './durable.ts';
 import { systemFiles } from './ops.ts';
 
 export const lastStartIn = (dir: string): string => `${dir}/last-start.json`;
+export const lastProjectsIn = (dir: string): string => `${dir}/last-projects.json`;
 
-/** Stores the start for later commands. Never rejects, because viewlog works without it. */
+/** Stores the start. Never rejects, because viewlog works without it. */
 export const rememberStart = (dir: string, self: object): Promise<void> =>
-  replaceFile(systemFiles, lastStartIn(dir), `${JSON.stringify(self)}\n`)
-    // Under a service's umask of 077, nobody else could read the options.
-    .then(() => systemFiles.chmod(lastStartIn(dir), 0o640))
-    .catch(() => {});
+  remember(lastStartIn(dir), `${JSON.stringify(self)}\n`).catch(() => {});
+
+/**
+ * Stores the text of a valid projects file. Never rejects. If the text can't be stored, removes the
+ * older one, because restoring that would undo edits.
+ */
+export const rememberProjects = (dir: string, text: string): Promise<void> =>
+  remember(lastProjectsIn(dir), text).catch(() => rm(lastProjectsIn(dir)).catch(() => {}));
+
+async function remember(path: string, text: string): Promise<void> {
+  await replaceFile(systemFiles, path, text);
+  // Under a service's umask of 077, nobody else could read the file.
+  await systemFiles.chmod(path, 0o640);
+}
 
 /** Returns the start that `rememberStart` stored; `undefined` if it can't be read. */
 export async function lastStart(dir: string): Promise<Announced | undefined> {

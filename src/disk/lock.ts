@@ -33,7 +33,7 @@ import {
   isSame,
   LockSocket,
 } from './lock-socket.ts';
-import { lastStart, rememberStart } from './last-start.ts';
+import { lastStart, rememberProjects, rememberStart } from './last-start.ts';
 import { ifPresent, systemFiles } from './ops.ts';
 import { type AsOwner, refuseRoot } from './root.ts';
 
@@ -131,7 +131,7 @@ export class Lock {
   /** The directory that was there at the start. */
   #directory!: Stats;
   #socket!: LockSocket;
-  /** Resolves once the start is stored. */
+  /** Resolves once the start and the projects are stored. */
   #stored = Promise.resolve();
   /** True: lost or released. */
   #isOver = false;
@@ -171,8 +171,17 @@ export class Lock {
    */
   announce({ address, status }: Pick<Announced, 'address' | 'status'>): void {
     Object.assign(this.#self, { address, status });
-    // Not awaited: a disk that hangs must not delay a start.
-    this.#stored = rememberStart(this.#dir, this.#self);
+    this.#store(() => rememberStart(this.#dir, this.#self));
+  }
+
+  /** Stores the text of a valid projects file, so that a lost file can be restored. */
+  storeProjects(text: string): void {
+    this.#store(() => rememberProjects(this.#dir, text));
+  }
+
+  /** Not awaited: a disk that hangs must not delay a start. */
+  #store(write: () => Promise<void>): void {
+    if (!this.#isOver) this.#stored = Promise.all([this.#stored, write()]).then(() => {});
   }
 
   /** Stops listening; the lock's file stays. */

@@ -7,7 +7,7 @@ import { portOf } from '../http/listener.ts';
 import * as commands from '../installation/commands.ts';
 import { type Installation, otherProjects } from '../installation/installation.ts';
 import { summaryOf } from '../projects/project-list.ts';
-import { BRING_BACK, summaryOfFaults } from '../projects/projects-file.ts';
+import { BRING_BACK, savedIn, summaryOfFaults } from '../projects/projects-file.ts';
 import { overdueNotice, problemNotice, RESTORE_PROJECTS } from '../status/problem-words.ts';
 import { needsTokenVariable } from '../settings.ts';
 import { isOpen } from '../status/state.ts';
@@ -62,12 +62,17 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
         : "viewlog can't start until this is fixed.";
     const fault = summaryOfFaults(reading.faults);
     const what = `${fault}. ${effect}`;
-    const { line, create, begin } = reading;
+    const { line, create, fact, saved } = reading;
     if (line !== undefined) {
-      return [error(what, 'Correct the file. To check it again, run:', commands.check(of))];
+      const copy = saved ? ` The last good list is ${savedIn(saved)}.` : '';
+      const fix = `Correct the file.${copy} To check it again, run:`;
+      return [error(what, fix, commands.check(of))];
     }
-    // If a new list can be begun, the fault already says what to do.
-    const isUnexplained = begin === undefined && status.overview?.projectsFault?.isMissing;
+    if (fact !== undefined && saved) {
+      return [error(`${fact}. ${effect}`, 'To restore the last good list:', saved.restore)];
+    }
+    // Without a copy of the list, the fault already says what to do.
+    const isUnexplained = fact === undefined && status.overview?.projectsFault?.loss === 'missing';
     if (isUnexplained) return [error(what, RESTORE_PROJECTS)];
     // The fault of an empty file, or `checkPermissions`, says what to do.
     if (create === undefined) return [error(what)];

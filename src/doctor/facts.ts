@@ -125,7 +125,7 @@ export async function gatherFacts(options: DoctorSettings, self: Announced): Pro
   const isMoved = ['host', 'port'].some((name) => name in chosen) || values.port === 0;
   const address = running?.address ?? (isMoved ? undefined : last?.address) ?? ownAddress(values);
   const { data, projects: path = '' } = found;
-  const projects = await readProjectsFile(path);
+  const projects = await readProjectsFile(path, undefined, data);
   const origin = senderOf(projects, project) ?? NO_ORIGIN;
   const nowMs = Date.now();
   const { 'status-token-file': token, 'nats-creds': creds } = chosen;

@@ -166,6 +166,20 @@ export const activate = (of: Installation, id: string, options: Options = {}): s
 export const deactivate = (of: Installation, id: string): string =>
   editing(of, ['deactivate', id], {});
 
+/**
+ * Returns a command that replaces the projects file.
+ * @param copy another file, in the data directory.
+ */
+export function restoreProjects(
+  { projects = '', owners, hasSudo }: Installation,
+  copy: string,
+): string {
+  const [from, to] = [copy, projects].map(shellQuoted);
+  const { data: reader, editor } = owners;
+  if (reader?.uid === editor?.uid) return asOwner({ hasSudo }, editor, `cp ${from} ${to}`);
+  return `${asOwner({ hasSudo }, reader, `cat ${from}`)} | ${asOwner({ hasSudo }, editor, `tee ${to}`)}`;
+}
+
 /** Returns a command that creates a projects file that lists no project. */
 export function beginProjects({ projects = '', owners, hasSudo }: Installation): string {
   const write = `tee ${shellQuoted(projects)}`;

@@ -46,11 +46,12 @@ export async function editProject(edit: Edit) {
   const { path, id, change, operator, canCreate = false, reader } = edit;
   const reading = await readProjectsFile(path);
   if (errnoOf(reading.content) === 'EACCES') throw await cannotWrite(edit, reading.content);
-  const { begin, create } = reading;
-  if ('faults' in reading && (canCreate ? begin : create) !== undefined) {
-    const how = canCreate
-      ? `. To begin a new list instead, for which a running viewlog forgets the last good one, first run: ${begin}`
-      : '; check --data or --projects';
+  const { fact, begin, create } = reading;
+  if ('faults' in reading && (canCreate ? fact : create) !== undefined) {
+    const anew =
+      begin &&
+      `. To begin a new list instead, for which a running viewlog forgets the last good one, first run: ${begin}`;
+    const how = canCreate ? (anew ?? '') : '; check --data or --projects';
     throw new Fatal(EXIT.badConfiguration, `${reading.faults[0]}${how}`);
   }
   const isNew = reading.content === undefined && canCreate;

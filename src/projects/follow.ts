@@ -10,6 +10,7 @@ import {
   cannotRead,
   readProjectsFile,
   type Reading,
+  continues,
   fileOrFatal,
   RESTORE,
   summaryOfFaults,
@@ -33,7 +34,8 @@ interface FollowSettings {
  * @param settings the path and the data directory, which is the collector's own without a `store`.
  * @param isSending whether views with this id were accepted in the last day.
  * @returns the projects; `reload` reads the file now and logs what it finds even if nothing
- *   changed; `close` stops following the file. Neither rejects.
+ *   changed; `storeWith` gets a function that stores the text of a valid file, now and after each
+ *   change; `close` stops following the file. None rejects.
  * @throws {Fatal} exit 78 with every fault, if the file is missing or invalid.
  */
 export async function followProjects(
@@ -51,6 +53,7 @@ export async function followProjects(
     const isSame = found === reading;
     if (isSame && !isAsked) return;
     reading = found;
+    if (!isSame) storeList();
     const before = projects.all();
     const what = isSame ? 'unchanged' : apply(found, path, projects);
     const now = projects.all();
@@ -62,10 +65,19 @@ export async function followProjects(
     log[level](`Projects file ${what}: ${summaryOf(now)}${goneText(gone, sending)}`);
   };
   // Checks never overlap.
+  let store = (_text: string): void => {};
+  const storeList = (): void => {
+    if ('file' in reading) store(String(reading.content));
+  };
   const checkNext = (isAsked: boolean): Promise<void> =>
     (lastCheck = lastCheck.then(() => check(isAsked)));
   const close = every(POLL_MS, () => void checkNext(false));
-  return { projects, reload: () => checkNext(true), close };
+  /** From now on, stores the text of each good list. */
+  const storeWith = (write: typeof store): void => {
+    store = write;
+    storeList();
+  };
+  return { projects, reload: () => checkNext(true), storeWith, close };
 }
 
 const GONE_MAX = 5;
@@ -88,13 +100,13 @@ function projectsText(projects: readonly Project[]): string {
 
 /** Reads the projects file as the account that runs viewlog, which must be able to. */
 async function readOwn(path: string, data?: string, last?: Reading): Promise<Reading> {
-  const reading = await readProjectsFile(path, last);
+  const reading = await readProjectsFile(path, last, data);
   if (reading === last || errnoOf(reading.content) !== 'EACCES') return reading;
   const [file, dir] = [absolute(path), data && absolute(data)];
   return { ...reading, access: accessFix(file, 'r', undefined, dir, last !== undefined) };
 }
 
-/** Returns what happened to the list, for the log. */
+/** Lists the projects of a reading, or notes its fault. Returns what happened, for the log. */
 function apply(reading: Reading, path: string, projects: ProjectList): string {
   const { fault } = projects;
   if ('file' in reading) {
@@ -103,20 +115,21 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
     return fault === undefined ? 'reloaded' : 'fixed';
   }
   const isMissing = reading.content === undefined;
-  const { access, line } = reading;
+  const { access, line, saved } = reading;
   /** The fault, if the list must be restored. */
   const lost = isMissing ? cannotRead(path, 'it no longer exists') : reading.fact;
-  const first = (isMissing && lost) || summaryOfFaults(reading.faults);
-  const fix = lost === undefined ? access && fixText(access) : RESTORE;
-  const what = `${sentence(lost ?? first)} viewlog continues with the last good list, which a restart would lose`;
-  const message = fix === undefined ? what : `${what}; ${fix}`;
+  const first = lost ?? summaryOfFaults(reading.faults);
+  const restore = saved ? `to restore it, run: ${saved.restore}` : RESTORE;
+  const fix = lost === undefined ? access && fixText(access) : restore;
+  const what = `${sentence(first)} ${continues(saved)}`;
   projects.fault = {
-    message,
+    message: fix === undefined ? what : `${what}; ${fix}`,
     first,
     sinceMs: fault?.sinceMs ?? Date.now(),
-    isMissing,
+    loss: lost === undefined ? undefined : isMissing ? 'missing' : 'empty',
     access,
     line,
+    saved,
   };
   return 'faulty';
 }

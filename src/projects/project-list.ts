@@ -1,7 +1,7 @@
 import { plural } from '../base/format.ts';
 import type { AccessFix } from '../installation/commands.ts';
 import { originTest } from './origins.ts';
-import { readProjectsFile, fileOrFatal } from './projects-file.ts';
+import { readProjectsFile, fileOrFatal, type SavedList } from './projects-file.ts';
 import type { ProjectEntry, ProjectsFile } from './projects-schema.ts';
 import { TokenBucket } from './rate-limit.ts';
 
@@ -20,10 +20,12 @@ export interface ProjectsFault {
   readonly line: readonly [before: string, after: string] | undefined;
   /** When the file became invalid, in milliseconds since the epoch. */
   readonly sinceMs: number;
-  /** True: the file no longer exists. */
-  readonly isMissing: boolean;
+  /** Set if the file has no list: it no longer exists, or it is empty. */
+  readonly loss: 'missing' | 'empty' | undefined;
   /** How to let viewlog read the file, if it isn't allowed to. */
   readonly access?: AccessFix | undefined;
+  /** The copy of the last good list, if there is one. */
+  readonly saved?: SavedList | undefined;
 }
 
 export interface Project extends Omit<ProjectEntry, 'active'> {

@@ -4,10 +4,21 @@ import { basename, dirname } from 'node:path';
 import { errnoOf, EXIT, Fatal, errorText } from '../base/exit.ts';
 import { formatSize, MiB, plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
-import { lastStartIn } from '../disk/last-start.ts';
+import { lastProjectsIn, lastStartIn } from '../disk/last-start.ts';
 import { lastKnownStart } from '../disk/lock.ts';
-import { type AccessFix, activate, beginProjects, fixText } from '../installation/commands.ts';
-import { ownAnnouncement, withOwners } from '../installation/installation.ts';
+import {
+  type AccessFix,
+  activate,
+  beginProjects,
+  fixText,
+  restoreProjects,
+} from '../installation/commands.ts';
+import {
+  absolute,
+  type Announced,
+  ownAnnouncement,
+  withOwners,
+} from '../installation/installation.ts';
 import { type Parsed, parseProjectsFile } from './parse.ts';
 import type { ProjectsFile } from './projects-schema.ts';
 
@@ -48,38 +59,58 @@ export type Reading = Parsed & {
   readonly create?: string;
   /** The end of the fault if no viewlog used the missing file: what to do, with that command. */
   readonly advice?: string;
-  /**
-   * The command that begins a new list; set if the file is empty, or missing and a viewlog used it.
-   */
+  /** The command that begins a new list; set with `fact` if no list can be restored. */
   readonly begin?: string;
-  /** The fault without what to do; set with `begin`. */
+  /** The fault without what to do; set if the file is empty, or missing and a viewlog used it. */
   readonly fact?: string;
+  /** The copy of the last good list, if there is one; set if the file has a fault. */
+  readonly saved?: SavedList;
 };
+
+export interface SavedList {
+  readonly path: string;
+  /** The command that replaces the projects file with it. */
+  readonly restore: string;
+}
 
 /**
  * Reads and checks the projects file.
  * @param last the last reading, which is returned again if the file hasn't changed since.
+ * @param data the data directory of the collector that uses the file; by default, the file's own
+ *   directory.
  */
-export async function readProjectsFile(path: string, last?: Reading): Promise<Reading> {
+export async function readProjectsFile(
+  path: string,
+  last?: Reading,
+  data?: string,
+): Promise<Reading> {
   const content = await readContent(path);
   if (last !== undefined && isSameContent(content, last.content)) return last;
   const name = printable(path, Infinity);
   const isEmpty = Buffer.isBuffer(content) && content.toString().trim() === '';
-  if (Buffer.isBuffer(content) && !isEmpty) {
-    return { content, ...parseProjectsFile(content, name) };
-  }
-  if (content instanceof Error) return { content, faults: [cannotRead(path, causeOf(content))] };
-  const data = basename(path) === 'projects.json' ? dirname(path) : undefined;
-  const self = ownAnnouncement({ role: 'collector', data, projects: path, chosen: {} });
+  const parsed: Parsed =
+    Buffer.isBuffer(content) && !isEmpty
+      ? parseProjectsFile(content, name)
+      : { faults: content instanceof Error ? [cannotRead(path, causeOf(content))] : [] };
+  if ('file' in parsed) return { content, ...parsed };
+  const own = basename(path) === 'projects.json' ? dirname(path) : undefined;
+  const self = ownAnnouncement({ role: 'collector', data: own, projects: path, chosen: {} });
   const of = await withOwners(self);
-  if (isEmpty || (await wasUsed(path))) {
+  const isUsed = await wasUsed(path, data);
+  const saved = isUsed ? await savedList(self, data) : undefined;
+  if (parsed.faults.length > 0) return { content, ...parsed, ...(saved && { saved }) };
+  if (isEmpty || isUsed) {
     const fact = isEmpty
       ? `Projects file "${name}" is empty`
       : cannotRead(path, "it doesn't exist");
-    return { content, faults: [`${fact}; ${RESTORE}`], fact, begin: beginProjects(of) };
+    if (saved === undefined) {
+      return { content, faults: [`${fact}; ${RESTORE}`], fact, begin: beginProjects(of) };
+    }
+    const faults = [`${fact}; to restore the last good list, run: ${saved.restore}`];
+    return { content, faults, fact, saved };
   }
   const create = activate(of, 'ID');
-  const option = data === undefined ? '--projects' : '--data or --projects';
+  const option = own === undefined ? '--projects' : '--data or --projects';
   // A mount point without its disk is empty.
   const names = await readdir(dirname(path)).catch(errnoOf);
   const start = names === 'ENOENT' || names?.length === 0 ? `. ${BRING_BACK} ` : '; ';
@@ -96,13 +127,24 @@ export const BRING_BACK =
 /** A command that creates the file would shorten the list to one project. */
 export const RESTORE = 'restore the file from a backup, or rewrite it with every project';
 
-/** Returns whether a collector whose data directory contains this file runs or ran there. */
-async function wasUsed(path: string): Promise<boolean> {
-  const dir = dirname(path);
-  const start = await lastKnownStart(dir);
-  if (start === undefined) return existsSync(lastStartIn(dir));
-  // An archive has no projects, and the collector's projects file may be elsewhere.
-  return start.projects === `${start.data}/${basename(path)}`;
+/** Returns whether a collector that uses this file runs or ran in the data directory. */
+async function wasUsed(path: string, data = dirname(path)): Promise<boolean> {
+  const start = await lastKnownStart(data);
+  const isInside = absolute(dirname(path)) === absolute(data);
+  if (start === undefined) return isInside && existsSync(lastStartIn(data));
+  // An archive has no projects, and the collector's projects file may be elsewhere. The collector
+  // may see the directory at another path.
+  return start.projects === (isInside ? `${start.data}/${basename(path)}` : absolute(path));
+}
+
+async function savedList(
+  self: Announced,
+  data = dirname(self.projects!),
+): Promise<SavedList | undefined> {
+  const path = lastProjectsIn(absolute(data));
+  if (!existsSync(path)) return undefined;
+  const of = await withOwners({ ...self, data: absolute(data) });
+  return { path, restore: restoreProjects(of, path) };
 }
 
 const isSameContent = (a: Content, b: Content): boolean =>
@@ -120,11 +162,20 @@ export const faultsOf = ({
 /** @throws {Fatal} exit 78 with every fault. */
 export function fileOrFatal(reading: Reading): ProjectsFile {
   if ('file' in reading) return reading.file;
-  const message = withFix(faultsOf(reading).join('\n'), reading.access);
+  const { saved, fact, access } = reading;
+  const faults = fact === undefined && saved ? [`The last good list is ${savedIn(saved)}`] : [];
+  const message = withFix(faultsOf(reading).concat(faults).join('\n'), access);
   // With a fix, the message is complete.
-  const cause = reading.access === undefined ? reading.content : undefined;
+  const cause = access === undefined ? reading.content : undefined;
   throw new Fatal(EXIT.badConfiguration, message, cause);
 }
+
+/** `saved in "/var/lib/viewlog/last-projects.json"` */
+export const savedIn = ({ path }: SavedList): string => `saved in "${printable(path, Infinity)}"`;
+
+/** @param saved the copy of the last good list, if there is one. */
+export const continues = (saved: SavedList | undefined): string =>
+  `viewlog continues with the last good list, ${saved ? savedIn(saved) : 'which a restart would lose'}`;
 
 export const withFix = (fault: string, access: AccessFix | undefined): string =>
   access === undefined ? fault : `${fault}; ${fixText(access)}`;

@@ -18,7 +18,7 @@ import * as commands from '../installation/commands.ts';
 import type { Installation } from '../installation/installation.ts';
 import { curlOf } from '../projects/curl.ts';
 import type { ProjectsFault } from '../projects/project-list.ts';
-import { withFix } from '../projects/projects-file.ts';
+import { continues, withFix } from '../projects/projects-file.ts';
 import { isStream } from './health.ts';
 import type { ProjectRow, StatusModel } from './model.ts';
 import { type Issue, type RefusalCode, REFUSALS } from '../view/refusal.ts';
@@ -102,17 +102,19 @@ export const RESTORE_PROJECTS =
   "doesn't list would be refused.";
 
 function faultNotice(fault: ProjectsFault, of: Installation): Notice {
-  const { first, sinceMs, access } = fault;
+  const { first, sinceMs, access, saved } = fault;
   const what = access?.command === undefined ? withFix(first, access) : first;
   return {
     colour: 'amber',
-    title: `The projects file has been ${faultWord(fault)} since ${at(sinceMs)}. viewlog continues with the last good list, which a restart would lose. ${sentence(what)}`,
+    title: `The projects file has been ${faultWord(fault)} since ${at(sinceMs)}. ${sentence(continues(saved))} ${sentence(what)}`,
     steps: correction(fault, of),
   };
 }
 
-function correction({ isMissing, access, line }: ProjectsFault, of: Installation): Step[] {
-  if (isMissing) {
+function correction({ loss, access, line, saved }: ProjectsFault, of: Installation): Step[] {
+  const restore = (text: string): Step[] => (saved ? [{ text, command: saved.restore }] : []);
+  if (loss !== undefined) {
+    if (saved !== undefined) return restore('To restore it:');
     const command = commands.help(of, 'restore projects');
     return [{ text: RESTORE_PROJECTS }, { text: 'To read how to restore it:', command }];
   }
@@ -126,6 +128,7 @@ function correction({ isMissing, access, line }: ProjectsFault, of: Installation
   return [
     ...(line?.some((part) => part.trim() !== '') ? [lineStep(...line)] : []),
     { text, command: commands.check(of) },
+    ...restore('If parts of the file are missing, restore the last good list instead:'),
   ];
 }
 

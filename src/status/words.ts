@@ -152,10 +152,8 @@ export const arrivingWords = (model: StatusModel): [200 | 503, string] => {
   return [isFailing ? 503 : 200, headlineOf(model)[1]];
 };
 
-export function faultWord({ isMissing, access }: ProjectsFault): string {
-  if (access !== undefined) return 'unreadable';
-  return isMissing ? 'missing' : 'invalid';
-}
+export const faultWord = ({ loss, access }: ProjectsFault): string =>
+  loss ?? (access === undefined ? 'invalid' : 'unreadable');
 
 /** Returns when the last view came, when counting began, and a note on what is further down. */
 export function summaryWords(model: StatusModel): string {

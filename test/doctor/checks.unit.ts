@@ -326,7 +326,7 @@ const FINDINGS: Findings = {
     "error projects file: it is missing. The running viewlog uses the last good list, but can't start again until this is fixed. Restore it from a backup",
     {
       projects: { content: undefined, faults: ['it is missing'], create: 'viewlog activate ID' },
-      ...shown(sceneOf({ fault: { first: 'it no longer exists; restore it', isMissing: true } })),
+      ...shown(sceneOf({ fault: { first: 'it no longer exists; restore it', loss: 'missing' } })),
     },
   ],
   'a collector at another port holds the data directory': [

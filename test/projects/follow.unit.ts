@@ -59,7 +59,7 @@ test('viewlog ignores an invalid projects file, logs the error once and shows it
   await found(() => expect(projects.fault).toMatchObject({ message, first }));
   const { sinceMs } = projects.fault!;
   await rm(path);
-  await found(() => expect(projects.fault).toMatchObject({ sinceMs, isMissing: true }));
+  await found(() => expect(projects.fault).toMatchObject({ sinceMs, loss: 'missing' }));
   expect(idsOf(projects)).toBe('1');
   // Restores the text that the file had before its faults.
   await save(listOf('1'));
@@ -79,12 +79,11 @@ test.each(['', ' \n', '\ufeff'])(
     await reload();
     const fact = `Projects file "${path}" is empty`;
     const fix = 'restore the file from a backup, or rewrite it with every project';
-    const first = `${fact}; ${fix}`;
     expect(logged).toEqual([
       `warn: ${fact}. viewlog continues with the last good list, which a restart would lose; ${fix}`,
     ]);
-    expect(projects.fault).toMatchObject({ first, line: undefined });
-    await expect(followed(text, path)).rejects.toThrow(first);
+    expect(projects.fault).toMatchObject({ first: fact, loss: 'empty', line: undefined });
+    await expect(followed(text, path)).rejects.toThrow(`${fact}; ${fix}`);
   },
 );
 

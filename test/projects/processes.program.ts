@@ -1,10 +1,11 @@
 import { execFile, execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { loadProjects } from '../../src/projects/project-list.ts';
 import { BUNDLE } from '../support/runtimes.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { startWatched } from '../support/status.ts';
 import { dataDirectory, run, startViewlog, until } from '../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 
@@ -41,6 +42,8 @@ test('after a start with several projects, no command creates a deleted projects
   }
   const viewlog = await startViewlog({ data });
   await until(() => fs.existsSync(`${data}/last-start.json`));
+  await until(() => fs.existsSync(`${data}/last-projects.json`));
+  fs.rmSync(`${data}/last-projects.json`);
   fs.rmSync(path);
   const restore =
     `Can't read projects file "${path}": it doesn't exist; restore the file from a backup, ` +
@@ -65,6 +68,120 @@ test('after a start with several projects, no command creates a deleted projects
   expect(fs.readFileSync(path, 'utf8')).toBe('{"projects": []}\n');
   const { code, stdout } = await run(['activate', '1000001'], { data });
   expect([code, stdout]).toEqual([0, expect.stringContaining('Added project 1000001 to ')]);
+});
+
+/** More projects than the status page lists, with every field. */
+const LIST = {
+  operator: 'you@example.com',
+  projects: Array.from({ length: 250 }, (_, i) => ({
+    id: String(i + 1),
+    name: `Site ${i}`,
+    origins: ['https://www.example.com'],
+    maxViewsPerMinute: 300 + i,
+    contact: 'me@example.com',
+  })),
+};
+
+const SERVE = ['serve', '--port=0', '--status=off'];
+
+describe.each([
+  ['empty', (path: string) => fs.writeFileSync(path, ' \n')],
+  ['missing', (path: string) => fs.rmSync(path)],
+])('if the projects file is %s', (what, lose) => {
+  it('every message about that prints the command that restores the last good list', async () => {
+    const data = dataDirectory(LIST);
+    const [path, copy] = [`${data}/projects.json`, `${data}/last-projects.json`];
+    const viewlog = await startWatched({ data });
+    const text = JSON.stringify({ ...LIST, operator: 'new@example.com' }, null, 3);
+    fs.writeFileSync(path, text);
+    await until(() => fs.existsSync(copy) && fs.readFileSync(copy, 'utf8') === text);
+    expect(fs.statSync(copy).mode & 0o777).toBe(0o640);
+    lose(path);
+    const [, command = ''] = await viewlog.says(
+      /^warning: .*\. viewlog continues with the last good list, saved in ".*"; to restore it, run: (.*)$/m,
+    );
+    const page = await (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
+    expect(page).toMatch(
+      new RegExp(`^The projects file is ${what}\n[^]*\nThe projects file has been ${what} since `),
+    );
+    expect(page).toContain(`\n  To restore it:\n    ${command}\n`);
+    const doctor = (await run(['doctor'], { data })).stdout;
+    expect(doctor).toMatch(/To restore the last good list:\s/);
+    expect(doctor).toContain(`${command}\n`);
+    const restores = (): void => {
+      execFileSync('sh', ['-c', command], { cwd: '/' });
+      expect(fs.readFileSync(path, 'utf8')).toBe(text);
+    };
+    const isTold = async (...args: string[]): Promise<void> => {
+      const { code, stderr } = await run(args, { data });
+      expect([code, stderr]).toEqual([
+        78,
+        expect.stringMatching(/; to restore the last good list, run: .*\n$/),
+      ]);
+      expect(stderr.endsWith(`${command}\n`)).toBe(true);
+    };
+    await isTold('activate', '7');
+    await isTold('check');
+    restores();
+    await viewlog.says(/^Projects file fixed: 250 projects, 250 active$/m);
+    lose(path);
+    await viewlog.signal('SIGTERM');
+    await isTold(...SERVE);
+    restores();
+    await startViewlog({ data });
+  });
+});
+
+test('the errors in a projects file that was cut short name the copy of the last good list', async () => {
+  const data = dataDirectory(LIST);
+  const [path, copy] = [`${data}/projects.json`, `${data}/last-projects.json`];
+  const viewlog = await startWatched({ data });
+  const text = fs.readFileSync(path, 'utf8');
+  await until(() => fs.existsSync(copy));
+  fs.writeFileSync(path, text.slice(0, text.indexOf('https', 9_000) + 3));
+  await viewlog.says(
+    /expected a closing double quote after "htt"; found the end of the text\. viewlog continues with the last good list, saved in ".*\/last-projects\.json"$/m,
+  );
+  const page = await (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
+  const [, command = ''] =
+    /\n {2}If parts of the file are missing, restore the last good list instead:\n {4}(.*)\n/.exec(
+      page,
+    )!;
+  const saved = `The last good list is saved in "${copy}"`;
+  const doctor = (await run(['doctor'], { data })).stdout;
+  expect(doctor.replaceAll(/\s+/g, ' ')).toContain(`Correct the file. ${saved}. To check it again`);
+  await viewlog.signal('SIGTERM');
+  for (const args of [['check'], SERVE]) {
+    const { code, stderr } = await run(args, { data });
+    expect([code, stderr.endsWith(`\nerror: ${saved}\n`)]).toEqual([78, true]);
+  }
+  execFileSync('sh', ['-c', command], { cwd: '/' });
+  expect(fs.readFileSync(path, 'utf8')).toBe(text);
+});
+
+test('a projects file outside the data directory can be restored too', async () => {
+  const data = tempDir();
+  const path = `${dataDirectory(LIST)}/projects.json`;
+  const viewlog = await startViewlog({ data, args: ['--projects', path] });
+  await until(() => fs.existsSync(`${data}/last-projects.json`));
+  fs.rmSync(path);
+  const [, command = ''] = await viewlog.says(/; to restore it, run: (.*)$/m);
+  execFileSync('sh', ['-c', command], { cwd: '/' });
+  await viewlog.says(/^Projects file fixed: 250 projects, 250 active$/m);
+});
+
+test("viewlog removes an old copy of the projects file that it can't replace", async () => {
+  const data = dataDirectory();
+  const [path, copy] = [`${data}/projects.json`, `${data}/last-projects.json`];
+  const viewlog = await startViewlog({ data });
+  await until(() => fs.existsSync(copy));
+  fs.mkdirSync(`${copy}.new`);
+  fs.writeFileSync(path, '{"projects":[{"id":"7"},{"id":"8"}]}');
+  await until(() => !fs.existsSync(copy));
+  fs.writeFileSync(path, '');
+  await viewlog.says(
+    / is empty\. viewlog continues with the last good list, which a restart would lose; restore /,
+  );
 });
 
 test('the log warns about an edit that drops a project whose views still arrive', async () => {

@@ -122,14 +122,15 @@ The projects file has been invalid since ${at('14:00')}. viewlog continues with 
   });
 
   it('the projects file was emptied', () => {
-    const scene = sceneOf({ fault: { first: 'projects.json is empty. Restore it' } });
+    const saved = { path: '/data/last-projects.json', restore: 'cp a b' };
+    const scene = sceneOf({ fault: { first: 'projects.json is empty', loss: 'empty', saved } });
     expect(scene.text()).toMatch(
-      / projects\.json is empty\. Restore it\.\n {2}Until then, no command can change it\. To check it again:\n/,
+      /^The projects file is empty\nThe projects file has been empty since .* list, saved in "\/data\/last-projects\.json"\. projects\.json is empty\.\n {2}To restore it:\n {4}cp a b$/,
     );
   });
 
-  it('the projects file was removed', () => {
-    const scene = sceneOf({ fault: { first: 'projects.json is gone', isMissing: true } });
+  it('the projects file was removed, and there is no copy', () => {
+    const scene = sceneOf({ fault: { first: 'projects.json is gone', loss: 'missing' } });
     expect(scene.text()).toMatch(
       /^The projects file is missing\nThe projects file has been missing since .* list, which a restart would lose\. projects\.json is gone\.\n {2}Restore it from a backup, or rewrite it with every project: .*\.\n {2}To read how to restore it:\n {4}\/srv\/viewlog help 'restore projects'$/,
     );

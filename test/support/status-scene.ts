@@ -128,7 +128,7 @@ export class Scene {
       first: '',
       line: undefined,
       sinceMs: NOON,
-      isMissing: false,
+      loss: undefined,
       ...fault,
     };
     return {

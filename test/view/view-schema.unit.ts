@@ -210,7 +210,7 @@ it.each([
   [
     'an object that is cut off',
     '{"pn":"é',
-    'Line 1, column 7: expected a closing double quote after "é" on this line. ' +
+    'Line 1, column 7: expected a closing double quote after "é"; found the end of the text. ' +
       "The body ends after 9 bytes, without the object's closing brace; a proxy may have cut it off.",
   ],
 ])('a refusal says how to correct a body with %s', (_, text, detail) => {
