@@ -38,9 +38,8 @@ const WRITE_ADVICE: Readonly<Record<string, string>> = {
   EROFS: 'mount the file system read-write or choose another --data',
   EISDIR: 'move that directory away',
   EEXIST: OCCUPIED,
-  ENOTDIR:
-    'part of this path is a file, not a directory; move that file away or choose another --data',
-  ENOSPC: 'make space on the disk, or delete files if df -i shows no free inodes',
+  ENOTDIR: 'a part of this path is a file; move that file away or choose another --data',
+  ENOSPC: 'free some space, or delete files if df -i shows no free inodes',
   EDQUOT: 'delete files or raise the quota',
   EFBIG: 'raise the file size limit (ulimit -f, or LimitFSIZE= in a unit)',
 };
@@ -62,15 +61,13 @@ export function orElse<T, O>(read: () => T, otherwise: O): T | O {
 }
 
 /**
- * Returns the message of a system error, without a stack: `ENOSPC: no space left on device, write`.
+ * Returns the message of an error, without a stack: `ENOSPC: no space left on device`. Leaves out
+ * the call and path of a system error, because viewlog's messages name both.
  */
 export function errorText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
+  return errnoOf(error) === undefined ? message : message.replace(/, \w+( '.*')?$/s, '');
 }
-
-/** Returns the message of a system error without its call and path, which the reader knows. */
-export const shortErrorText = (error: unknown): string =>
-  errorText(error).replace(/, \w+( '.*')?$/s, '');
 
 /** Returns why a request had no answer, in one line. Node's fetch puts it in the error's cause. */
 export function fetchFailure(error: unknown): string {

@@ -54,7 +54,7 @@ export function syntaxFault(text: string): Fault | undefined {
     const end = text.charAt(offset);
     const before = text.slice(0, offset).trimEnd().length - 1;
     if ((end === ']' || end === '}') && text.charAt(before) === ',') {
-      stop(before, `expected no comma before the closing "${end}"`);
+      stop(before, `unexpected comma before the closing "${end}"`);
     }
     const code = printParseErrorCode(error);
     const isKey = code === 'InvalidSymbol' && text.charAt(before) === '{';

@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { errnoOf, EXIT, Fatal, errorText, shortErrorText } from './exit.ts';
+import { errnoOf, EXIT, Fatal, errorText } from './exit.ts';
 
 // Commands print through these functions, not through `console` or `process.stdout`: those hide a
 // full disk and, on Node, end with a stack trace once a pipe's reader is gone.
@@ -57,7 +57,7 @@ export function writeFile(path: string, text: string, onStdout: string): void {
       EISDIR: 'it is a directory; give the name of a file',
       ENOENT: "its directory doesn't exist; create it or choose another",
     };
-    const cause = causes[errnoOf(error) ?? ''] ?? shortErrorText(error);
+    const cause = causes[errnoOf(error) ?? ''] ?? errorText(error);
     throw new Fatal(EXIT.cannotCreate, `Can't write "${path}": ${cause}`);
   }
 }

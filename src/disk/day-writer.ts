@@ -48,8 +48,7 @@ interface OpenFile {
 }
 
 /** A FIFO or /dev/null would accept lines and discard them, so viewlog never writes to one. */
-const NOT_REGULAR =
-  'it is a directory, a FIFO, a device or a link to one, not a regular file; move it away';
+const NOT_REGULAR = "it isn't a regular file; move it away";
 const SEAL = Uint8Array.of(NEWLINE);
 export const NOTHING = new Uint8Array(0);
 

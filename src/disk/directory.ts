@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { EXIT, errnoOf, Fatal, shortErrorText, writeAdvice } from '../base/exit.ts';
+import { EXIT, errnoOf, Fatal, errorText, writeAdvice } from '../base/exit.ts';
 import { accessFix, fixText } from '../installation/commands.ts';
 import { absolute } from '../installation/installation.ts';
 import { syncDirectory } from './durable.ts';
@@ -48,6 +48,6 @@ export function cannotOpen(
   const advice = fix ? fixText(fix) : writeAdvice(error);
   const hint = advice === undefined ? '' : `; ${advice}`;
   const what = fix?.directory ? `use directory "${fix.directory}"` : doing;
-  const why = isForbidden ? 'permission denied' : shortErrorText(error);
+  const why = isForbidden ? 'permission denied' : errorText(error);
   return new Fatal(EXIT.cannotCreate, `Can't ${what}: ${why}${hint}`);
 }

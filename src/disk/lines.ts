@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import * as fs from 'node:fs';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { EXIT, errnoOf, Fatal, errorText, shortErrorText } from '../base/exit.ts';
+import { EXIT, errnoOf, Fatal, errorText } from '../base/exit.ts';
 import { formatSize, KiB, MiB } from '../base/format.ts';
 import { NEWLINE, printable } from '../base/text.ts';
 
@@ -111,7 +111,7 @@ export function cannotRead(path: string, error: unknown, source = 'the path'): F
     ENOENT: `it doesn't exist; check ${source}`,
     EISDIR: 'it is a directory; name a file in it',
   };
-  const why = causes[errnoOf(error) ?? ''] ?? shortErrorText(error);
+  const why = causes[errnoOf(error) ?? ''] ?? errorText(error);
   const message = `Can't read "${printable(path, Infinity)}": ${why}`;
   return new Fatal(EXIT.ioError, message, error);
 }

@@ -238,13 +238,14 @@ export class Lock {
     if (!isSame(found, this.#directory)) {
       const why =
         found === undefined
-          ? "is missing now: it was moved or removed, or its disk isn't mounted; bring it back, then start viewlog again"
-          : 'is now a different directory: the original was moved, replaced or mounted over; start viewlog again to use the new one';
-      return this.#lose(EXIT.ioError, `"${this.#dir}" ${why}`);
+          ? "is gone: it was moved or removed, or its disk isn't mounted; bring it back, then start viewlog again"
+          : 'is now a different one: the original was moved, replaced or mounted over; start viewlog again to use the new one';
+      return this.#lose(EXIT.ioError, `The data directory "${this.#dir}" ${why}`);
     }
     if (isOwn) return;
     const holder = await askLock(this.#path);
-    if (holder !== undefined) return this.#lose(EXIT.cannotCreate, await this.#heldBy(holder));
+    if (holder !== undefined)
+      return this.#lose(EXIT.cannotCreate, await this.#heldBy(holder, true));
     const socket = new LockSocket(this.#path, this.#self);
     await socket.listen();
     await this.#socket.close();
@@ -261,20 +262,21 @@ export class Lock {
     this.#options.onLost?.(new Fatal(exitCode, message));
   }
 
-  async #heldBy(holder: NonNullable<HolderReply>): Promise<string> {
-    const isHung = holder === 'unresponsive';
-    const writer = !isHung && holder.role === 'archive' ? 'An archive' : 'Another viewlog';
+  /** @param isLost true: this process held the lock before. */
+  async #heldBy(holder: NonNullable<HolderReply>, isLost = false): Promise<string> {
+    const dir = `"${printable(this.#dir, Infinity)}"`;
+    if (holder === 'unresponsive') {
+      return `${dir} is locked by a process that doesn't answer; to find it: ${findHolder(this.#path)}`;
+    }
+    const writer = holder.role === 'archive' ? 'An archive' : 'Another viewlog';
     const [what, wait] =
       this.#name === LOCK_NAME
-        ? [`${writer} is writing to`, 'leave it running']
+        ? [`${writer} ${isLost ? 'has taken over' : 'is writing to'}`, 'leave it running']
         : ['Another replay is running in', 'wait for it'];
-    const where = `${what} "${printable(this.#dir, Infinity)}"`;
-    if (isHung) {
-      return `${where}: a process that doesn't answer; find it with: ${findHolder(this.#path)}`;
-    }
+    const where = `${what} ${dir}`;
     const { pid, sinceMs, version, address } = holder;
     const { wanted } = this.#options;
-    const isElsewhere = wanted !== undefined && wanted !== address;
+    const isElsewhere = !isLost && wanted !== undefined && wanted !== address;
     const wantedAt = isElsewhere ? ` (this one would be at ${wanted})` : '';
     const parts = [
       `process ${pid}`,
@@ -285,6 +287,7 @@ export class Lock {
     // Root may have asked a process of another user.
     const who = printable(parts.filter(Boolean).join(', '));
     const end = await killCommand(holder, this.#path);
-    return `${where}: ${who}${wantedAt}; ${wait} or end it${end === undefined ? '' : `: ${end}`}`;
+    const next = isLost ? 'so this one is stopping. To end the other one' : `${wait} or end it`;
+    return `${where}: ${who}${wantedAt}${isLost ? ', ' : '; '}${next}${end === undefined ? '' : `: ${end}`}`;
   }
 }

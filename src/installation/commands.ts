@@ -351,10 +351,14 @@ export interface AccessFix {
   readonly directory?: string;
 }
 
+const ASK = 'ask the doctor';
+
 /** Returns the fix as the end of a message. Without sudo, its command needs a root shell. */
 export function fixText({ words, command }: AccessFix): string {
   const run = isInstalled('sudo') === false ? 'run as root' : 'run';
-  return command === undefined ? words : `${run}: ${command}`;
+  // The doctor's command is no fix.
+  const goal = words === ASK ? 'to find the cause, ' : '';
+  return command === undefined ? words : `${goal}${run}: ${command}`;
 }
 
 /**
@@ -387,7 +391,7 @@ export function accessFix(
     // The directory may be another installation's. Root can see all of it.
     const program = programWords([data], [data]);
     const command = asRoot(viewlog({ program }, ['doctor'], { data }), hasSudo);
-    return { words: 'ask the doctor', command };
+    return { words: ASK, command };
   }
   const gid = file?.uid === 0 ? gidOfCopies(account, dir) : undefined;
   if (gid !== undefined) return back(gid);

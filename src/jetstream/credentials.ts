@@ -1,7 +1,7 @@
 import { createPrivateKey, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Authenticator } from '@nats-io/transport-node';
-import { EXIT, errnoOf, Fatal, shortErrorText } from '../base/exit.ts';
+import { EXIT, errnoOf, Fatal, errorText } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
 import { accessFix, fixText } from '../installation/commands.ts';
 import { absolute } from '../installation/installation.ts';
@@ -37,7 +37,7 @@ export function credentials(path: string): Authenticator {
     // Only a system error is quoted, because any other could contain a piece of the secret.
     const code = errnoOf(error) ?? '';
     const isOfSystem = /^E[A-Z]+$/.test(code);
-    const why = isOfSystem ? shortErrorText(error) : "it doesn't contain a JWT and a seed";
+    const why = isOfSystem ? errorText(error) : "it doesn't contain a JWT and a seed";
     const known: Readonly<Record<string, string>> = {
       ENOENT: "it doesn't exist; name an existing file with --nats-creds",
       EACCES: `${why}; ${fixText(accessFix(absolute(path), 'r'))}`,

@@ -98,10 +98,12 @@ export function probe(cluster: Cluster, stream: string, subject: string): Promis
 /** Returns why a stream can't be used: exit 78 if asking again is useless, else 69. */
 export function cannotUse(error: unknown, name: string, cluster: Cluster): Fatal {
   const isUnanswered = error instanceof cluster.client.errors.TimeoutError;
+  const isOff = (error as Error).name === 'JetStreamNotEnabled';
   const why = isUnanswered
     ? "JetStream doesn't answer; check that most of the servers are up"
-    : errorText(error);
-  const isOff = (error as Error).name === 'JetStreamNotEnabled';
+    : isOff
+      ? "JetStream is off; enable it in the servers' configuration"
+      : errorText(error);
   return new Fatal(
     isOff || isRefusal(error, cluster) ? EXIT.badConfiguration : EXIT.unavailable,
     `Can't use stream ${name} of the NATS cluster at ${cluster.servers.join(', ')}: ${why}`,

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { errnoOf } from '../base/exit.ts';
 import { formatCount } from '../base/format.ts';
 import { sentence } from '../base/text.ts';
@@ -106,6 +108,8 @@ async function readOwn(path: string, data?: string, last?: Reading): Promise<Rea
   return { ...reading, access: accessFix(file, 'r', undefined, dir, last !== undefined) };
 }
 
+const BACK = 'bring the directory back';
+
 /** Lists the projects of a reading, or notes its fault. Returns what happened, for the log. */
 function apply(reading: Reading, path: string, projects: ProjectList): string {
   const { fault } = projects;
@@ -116,14 +120,16 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
   }
   const isMissing = reading.content === undefined;
   const { access, line, saved } = reading;
+  const isMoved = isMissing && !existsSync(dirname(path));
+  const what = isMoved ? 'its directory no longer exists' : 'it no longer exists';
   /** The fault, if the list must be restored. */
-  const lost = isMissing ? cannotRead(path, 'it no longer exists') : reading.fact;
+  const lost = isMissing ? cannotRead(path, what) : reading.fact;
   const first = lost ?? summaryOfFaults(reading.faults);
-  const restore = saved ? `to restore it, run: ${saved.restore}` : RESTORE;
+  const restore = saved ? `to restore it, run: ${saved.restore}` : isMoved ? BACK : RESTORE;
   const fix = lost === undefined ? access && fixText(access) : restore;
-  const what = `${sentence(first)} ${continues(saved)}`;
+  const fact = `${sentence(first)} ${continues(saved)}`;
   projects.fault = {
-    message: fix === undefined ? what : `${what}; ${fix}`,
+    message: fix === undefined ? fact : `${fact}; ${fix}`,
     first,
     sinceMs: fault?.sinceMs ?? Date.now(),
     loss: lost === undefined ? undefined : isMissing ? 'missing' : 'empty',

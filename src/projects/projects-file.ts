@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { errnoOf, EXIT, Fatal, errorText } from '../base/exit.ts';
-import { formatSize, MiB, plural } from '../base/format.ts';
+import { formatCount, MiB, plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
 import { lastProjectsIn, lastStartIn } from '../disk/last-start.ts';
 import { lastKnownStart } from '../disk/lock.ts';
@@ -35,16 +35,20 @@ async function readContent(path: string): Promise<Content> {
     const stats = await stat(path);
     if (!stats.isFile()) return new Error("it isn't a regular file; name another with --projects");
     if (stats.size <= FILE_BYTES_MAX) return await readFile(path);
-    const [size, max] = [stats.size, FILE_BYTES_MAX].map(formatSize);
+    const [size, max] = [plural(stats.size, 'byte'), formatCount(FILE_BYTES_MAX)];
     return new Error(`it is too large (${size}; the limit is ${max})`);
   } catch (error) {
     return errnoOf(error) === 'ENOENT' ? undefined : (error as Error);
   }
 }
 
+const CAUSES: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  ENOTDIR: 'a part of this path is a file; check --data or --projects',
+};
+
 /** Returns why a file can't be read or written. */
-export const causeOf = (error: unknown): string =>
-  errnoOf(error) === 'EACCES' ? 'permission denied' : errorText(error);
+export const causeOf = (error: unknown): string => CAUSES[errnoOf(error) ?? ''] ?? errorText(error);
 
 /** @param reason what is wrong and what to do if that is known. */
 export const cannotRead = (path: string, reason: string): string =>
@@ -125,7 +129,7 @@ export const BRING_BACK =
   "If the directory was moved or its disk isn't mounted, bring it back. Otherwise,";
 
 /** A command that creates the file would shorten the list to one project. */
-export const RESTORE = 'restore the file from a backup, or rewrite it with every project';
+export const RESTORE = 'restore the file from a backup, or list every project in it again';
 
 /** Returns whether a collector that uses this file runs or ran in the data directory. */
 async function wasUsed(path: string, data = dirname(path)): Promise<boolean> {
@@ -162,9 +166,9 @@ export const faultsOf = ({
 /** @throws {Fatal} exit 78 with every fault. */
 export function fileOrFatal(reading: Reading): ProjectsFile {
   if ('file' in reading) return reading.file;
-  const { saved, fact, access } = reading;
-  const faults = fact === undefined && saved ? [`The last good list is ${savedIn(saved)}`] : [];
-  const message = withFix(faultsOf(reading).concat(faults).join('\n'), access);
+  const { saved, line, access } = reading;
+  const more = line && saved ? [`The last good list is ${savedIn(saved)}`] : [];
+  const message = withFix([...faultsOf(reading), ...more].join('\n'), access);
   // With a fix, the message is complete.
   const cause = access === undefined ? reading.content : undefined;
   throw new Fatal(EXIT.badConfiguration, message, cause);

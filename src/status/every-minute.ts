@@ -124,12 +124,9 @@ export class RefusalLog {
       };
       const isAgain = open.length === 0 && ended.every(isCauseFixed);
       const views = `views are ${isAgain ? 'accepted again' : 'no longer refused'}`;
-      const causesWere = ended.length === 1 ? '; the cause was' : '; the causes were';
-      const [how, because, were] =
-        kind === 'requests'
-          ? ['requests no longer fail', ' because of', causesWere]
-          : [views, ' for', '; they were refused for'];
-      const causesOf = open.length > 0 ? because : were;
+      const how = kind === 'requests' ? 'requests no longer fail' : views;
+      const were = ended.length === 1 ? '; the cause was' : '; the causes were';
+      const causesOf = open.length > 0 ? ' because of' : were;
       last = { ...last, endedMs: nowMs, causes: left };
       this.#log.info(`${who}: ${how}${causesOf}: ${ended.join(', ')}`);
     }

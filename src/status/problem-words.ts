@@ -98,8 +98,8 @@ export function messageNotice(message: string, colour?: Colour): Notice {
 }
 
 export const RESTORE_PROJECTS =
-  'Restore it from a backup, or rewrite it with every project: views of projects that it ' +
-  "doesn't list would be refused.";
+  'Restore it from a backup, or list every project in it again: views of projects ' +
+  "that it doesn't list would be refused.";
 
 function faultNotice(fault: ProjectsFault, of: Installation): Notice {
   const { first, sinceMs, access, saved } = fault;

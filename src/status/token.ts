@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { readEnv } from '../base/env.ts';
-import { EXIT, errnoOf, Fatal, shortErrorText } from '../base/exit.ts';
+import { EXIT, errnoOf, Fatal, errorText } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
 import { accessFix, createToken, fixText } from '../installation/commands.ts';
 import { absolute, type Chosen, givenAs } from '../installation/installation.ts';
@@ -59,7 +59,7 @@ async function readTokenFile(file: string, source: string): Promise<string> {
       EISDIR: () => 'name the file that contains the token',
     };
     const fix = await fixes[code ?? '']?.();
-    const reason = code === 'ENOENT' ? "it doesn't exist" : shortErrorText(error);
+    const reason = code === 'ENOENT' ? "it doesn't exist" : errorText(error);
     const what = `Can't read ${source} "${printable(file, Infinity)}": ${reason}`;
     throw misconfigured(fix === undefined ? what : `${what}; ${fix}`);
   }

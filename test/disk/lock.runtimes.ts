@@ -28,7 +28,9 @@ test.each([NODE, DENO, BUN].filter(isPresent))(
     await expectHeldBy(second);
     fs.renameSync(data, `${data}.old`);
     fs.mkdirSync(data);
-    const message = expect.stringContaining(`error: "${data}" is now a different directory`);
+    const message = expect.stringContaining(
+      `error: The data directory "${data}" is now a different one`,
+    );
     expect(await second.ended).toMatchObject({ code: 74, stderr: message });
     fs.rmSync(`${data}.old`, { recursive: true });
   },

@@ -95,7 +95,7 @@ describe('a lock', () => {
     const dir = tempDir();
     await listenAt(join(dir, LOCK), serve);
     const asked = askHolder(dir);
-    const find = /doesn't answer; find it with: (sudo )?ss -xlp \| grep -F ' \/.*\/viewlog\.lock'$/;
+    const find = /doesn't answer; to find it: (sudo )?ss -xlp \| grep -F ' \/.*\/viewlog\.lock'$/;
     await expectRefused(dir, find);
     expect(await asked).toBe('unresponsive');
   });

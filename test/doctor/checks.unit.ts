@@ -348,7 +348,7 @@ const FINDINGS: Findings = {
     }),
   ],
   'a write fails because the disk is full': [
-    'error data directory: Can\'t use directory "/data": ENOSPC. Make space on the disk, or delete files if df -i shows no free inodes.',
+    'error data directory: Can\'t use directory "/data": ENOSPC. Free some space, or delete files if df -i shows no free inodes.',
     inside({ writing: errorOf('ENOSPC') }),
   ],
   'less space is free than --min-free': [
@@ -910,7 +910,7 @@ it('the doctor reports a missing data directory and a file in its place', async 
   expect(await probeDisk(`${dir}/none`, [], DEFAULTS, NOON)).toStrictEqual({});
   const disk = await probeDisk(`${dir}/file`, [], DEFAULTS, NOON);
   expect(problemLines({ disk, of: { ...INSTALLATION, data: `${dir}/file` } })[0]).toMatch(
-    /^error data directory: Can't use directory ".*file": ENOTDIR: .*\. Part of this path is a file/,
+    /^error data directory: Can't use directory ".*file": ENOTDIR: .*\. A part of this path is a file/,
   );
 });
 

@@ -168,6 +168,28 @@ async function replayed(place: Place): Promise<void> {
   await place.pageThatSays(new RegExp(`${count} .*sent again`));
 }
 
+/** Loses the projects file and restores it as viewlog says. */
+async function loses(place: Place, what: string, lose: () => void): Promise<void> {
+  await place.starts();
+  const text = fs.readFileSync(place.projects, 'utf8');
+  const rightsBefore = rights(place.projects);
+  lose();
+  const page = place.hasPage
+    ? await place.pageThatSays(new RegExp(`^The projects file is ${what}\\n`))
+    : undefined;
+  const { findings } = await place.doctor(...statusOf(place));
+  expect(findings[0]).toMatchObject({ state: 'error', check: 'projects file' });
+  const fixes = findings.map(({ fix = '' }) => fix).join('\n');
+  expect(fixes).not.toContain('activate ID');
+  if (place.plan.store === 'stream') return place.write(place.projects, text);
+  const command = commandBelow(fixes, /To restore the last good list:/);
+  if (page !== undefined) expect(commandBelow(page, /To restore it:/)).toBe(command);
+  await works(place, command, [place.projects], asEditor(place));
+  expect(fs.readFileSync(place.projects, 'utf8')).toBe(text);
+  if (what === 'empty') expect(rights(place.projects)).toBe(rightsBefore);
+  await expect.poll(() => place.finding('projects file')).toMatch(/^ok: /);
+}
+
 export const FAULTS: Readonly<Record<string, Fault>> = {
   'the projects file is missing': {
     unfixed: NOT_RUNNING,
@@ -186,20 +208,11 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'the projects file is removed': {
     unfixed: NONE_REFUSED,
-    async happen(place) {
-      await place.starts();
-      const text = fs.readFileSync(place.projects, 'utf8');
-      fs.rmSync(place.projects);
-      if (place.hasPage) await place.pageThatSays(/^The projects file is missing\n/);
-      const { findings } = await place.doctor(...statusOf(place));
-      expect(findings[0]).toMatchObject({ state: 'error', check: 'projects file' });
-      if (place.projects === `${place.data}/projects.json` && place.plan.store === 'disk') {
-        const said = findings.map(({ what, fix = '' }) => what + fix).join('\n');
-        expect(said).toContain("it doesn't exist; restore the file from a backup");
-        expect(said).not.toContain('activate ID');
-      }
-      place.write(place.projects, text);
-    },
+    happen: (place) => loses(place, 'missing', () => fs.rmSync(place.projects)),
+  },
+  'the projects file is emptied': {
+    unfixed: NONE_REFUSED,
+    happen: (place) => loses(place, 'empty', () => fs.truncateSync(place.projects)),
   },
   'a comma is missing in the projects file': {
     unfixed: NONE_REFUSED,
@@ -257,7 +270,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       take();
       if (place.hasPage) {
         const said = await place.pageThatSays(/^The projects file is unreadable\n/);
-        const grants = commandBelow(said, /To correct this, let .* read it:/);
+        const grants = commandBelow(said, /To correct this, let .* read the file:/);
         await works(place, grants, [place.projects], asRoot(place));
         await place.pageThatSays(/^(?!.*permission denied)/s);
         take();
@@ -319,7 +332,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       fs.chmodSync(data, 0o755);
       const asked = commandIn(
         await place.failsToStart(73),
-        /viewlog\.lock": .*; run(?: as root)?: (.*)/,
+        /viewlog\.lock": .*; to find the cause, run(?: as root)?: (.*)/,
       );
       const { text } = await paste(place, asked, [], asRoot(place));
       const given = commandIn(text, GIVE_DIRECTORY);
@@ -439,7 +452,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const own = fs.readdirSync(place.data).filter((name) => !name.startsWith('projects.'));
       const paths = fs.readdirSync(place.data).map((name) => join(place.data, name));
       for (const path of paths) fs.lchownSync(path, 0, 0);
-      const log = /Can't (read|open) .*; (run|let the user that runs viewlog)/;
+      const log = /Can't (read|open|use) .*; (run|let the user that runs viewlog)/;
       const code = place.plan.projects === 'inside' ? 78 : 73;
       const fix = await stopsStart(place, code, log, 'permissions', /to that account:/);
       const { findings } = await place.doctor();
@@ -805,7 +818,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const old = await place.starts();
       old.signal('SIGSTOP');
       const said = await place.failsToStart(73);
-      const find = commandIn(said, /find it with: (.*)/);
+      const find = commandIn(said, /to find it: (.*)/);
       const { text } = await place.paste(find, asRoot(place));
       expect(text).toMatch(/viewlog\.lock.*pid=\d+/);
       expect(await place.finding('lock')).toContain(`end it if it hangs:\n  ${find}`);

@@ -201,7 +201,12 @@ test("the error about a file that can't be read or written names the file", asyn
   const { directory, path, run } = await file('{"projects":[]}');
   await fs.symlink('elsewhere.json', `${directory}/link`);
   for (const [command, name, code, err] of [
-    [activate, `${path}/p.json`, 78, /^Can't read projects file ".*": ENOTDIR: not a directory/],
+    [
+      activate,
+      `${path}/p.json`,
+      78,
+      /^Can't read projects file ".*": a part of this path is a file; check --data or --projects/,
+    ],
     [activate, `${directory}/${'x'.repeat(252)}`, 73, /^Can't write .*x": ENAMETOOLONG/],
     [activate, `${directory}/link`, 73, /^Can't write projects file ".*link": ENOENT/],
     [deactivate, `${directory}/none`, 78, /it doesn't exist; check --data or --projects$/],

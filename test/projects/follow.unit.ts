@@ -66,7 +66,7 @@ test('viewlog ignores an invalid projects file, logs the error once and shows it
   await found(() => expect(projects.fault).toBeUndefined());
   expect(logged).toEqual([
     `warn: ${message}`,
-    `warn: Can't read projects file "${path}": it no longer exists. viewlog continues with the last good list, which a restart would lose; restore the file from a backup, or rewrite it with every project`,
+    `warn: Can't read projects file "${path}": it no longer exists. viewlog continues with the last good list, which a restart would lose; restore the file from a backup, or list every project in it again`,
     'info: Projects file fixed: 1 project, 1 active',
   ]);
 });
@@ -78,7 +78,7 @@ test.each(['', ' \n', '\ufeff'])(
     await save(text);
     await reload();
     const fact = `Projects file "${path}" is empty`;
-    const fix = 'restore the file from a backup, or rewrite it with every project';
+    const fix = 'restore the file from a backup, or list every project in it again';
     expect(logged).toEqual([
       `warn: ${fact}. viewlog continues with the last good list, which a restart would lose; ${fix}`,
     ]);
@@ -191,7 +191,9 @@ test('viewlog reads the projects file again if a link leads to another file, eve
 
 test('viewlog accepts a projects file of 4 MiB but refuses one byte more', async () => {
   expect(idsOf((await followed(listOf('1').padEnd(FILE_BYTES_MAX))).projects)).toBe('1');
-  const message = expect.stringContaining('it is too large (4194305 bytes; the limit is 4 MiB)');
+  const message = expect.stringContaining(
+    'it is too large (4,194,305 bytes; the limit is 4,194,304)',
+  );
   const larger = followed(listOf('1').padEnd(FILE_BYTES_MAX + 1));
   await expect(larger).rejects.toMatchObject({ exitCode: 78, message });
 });

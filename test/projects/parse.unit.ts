@@ -20,8 +20,8 @@ const rows = (table: string): [what: string, text: string, fault: string][] =>
     });
 
 const NOT_JSON = String.raw`
-a comma before the last brace → {"projects":[],} → 1:15: expected no comma before the closing "}"
-a comma before the last bracket → {"projects":[⏎{"id":"1"},⏎]⏎} → 2:11: expected no comma before the closing "]"
+a comma before the last brace → {"projects":[],} → 1:15: unexpected comma before the closing "}"
+a comma before the last bracket → {"projects":[⏎{"id":"1"},⏎]⏎} → 2:11: unexpected comma before the closing "]"
 a missing colon → {"projects" []} → 1:13: expected ":"; found [
 a missing comma → {"a":1⏎"projects":[]} → 2:1: expected ","; found "projects"
 a missing bracket → {"projects":[{"id":"1"} → 1:24: expected "]" or ","; found the end of the text

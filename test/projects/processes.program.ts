@@ -47,7 +47,7 @@ test('after a start with several projects, no command creates a deleted projects
   fs.rmSync(path);
   const restore =
     `Can't read projects file "${path}": it doesn't exist; restore the file from a backup, ` +
-    'or rewrite it with every project';
+    'or list every project in it again';
   const refused = async (...args: string[]): Promise<string> => {
     const { code, stderr } = await run(args, { data });
     expect([args, code, stderr]).toEqual([args, 78, expect.stringContaining(restore)]);

@@ -372,7 +372,7 @@ it('a collector logs when a cause of refusals begins, with the fix, and when it 
   expect(look()).toStrictEqual([]);
   scene.around = {};
   const ended =
-    'info: Project 1 (Aurora): views are accepted again; they were refused for: origin not allowed';
+    'info: Project 1 (Aurora): views are accepted again; the cause was: origin not allowed';
   expect(look()).toStrictEqual([ended]);
   expect(refuse()).toStrictEqual([]);
   scene.nowMs = NOON + HOUR_MS + 60_000;
@@ -415,7 +415,7 @@ it.each([
       expect.stringMatching(
         /^warn: .* \(invalid view, origin not allowed\)\. Fix for "invalid view": Correct the page/,
       ),
-      expect.stringMatching(/^info: .* no longer refused for: origin not allowed$/),
+      expect.stringMatching(/^info: .* no longer refused because of: origin not allowed$/),
     ]);
   },
 );
@@ -482,7 +482,7 @@ it('a collector logs which causes have ended, and whether others remain', () => 
   scene.list({ id: '1' });
   scene.accept();
   expect(look()).toStrictEqual([
-    'info: Project 1: views are no longer refused for: origin not allowed',
+    'info: Project 1: views are no longer refused because of: origin not allowed',
   ]);
 });
 
@@ -523,7 +523,7 @@ describe('the log of refusals that end within a minute', () => {
     scene.accept(70);
     expect(look()).toStrictEqual([
       'warn: Project 1: 9 of 79 views in the last hour were refused (origin not allowed). Views have been accepted again since 2026-11-22 14:00 UTC.',
-      'info: Project 1: views are accepted again; they were refused for: origin not allowed',
+      'info: Project 1: views are accepted again; the cause was: origin not allowed',
     ]);
     expect(look()).toStrictEqual([]);
     burst();
@@ -557,7 +557,7 @@ describe('the log of refusals that end within a minute', () => {
     expect(look()).toHaveLength(1);
     scene.accept(60);
     expect(look()).toStrictEqual([
-      'info: Project 1: views are no longer refused; they were refused for: origin not allowed',
+      'info: Project 1: views are no longer refused; the cause was: origin not allowed',
     ]);
   });
 
@@ -568,7 +568,7 @@ describe('the log of refusals that end within a minute', () => {
     scene.nowMs += HOUR_MS;
     scene.accept(1);
     expect(look()).toStrictEqual([
-      'info: Project 1: views are no longer refused; they were refused for: origin not allowed',
+      'info: Project 1: views are no longer refused; the cause was: origin not allowed',
     ]);
   });
 });

@@ -132,7 +132,7 @@ The projects file has been invalid since ${at('14:00')}. viewlog continues with 
   it('the projects file was removed, and there is no copy', () => {
     const scene = sceneOf({ fault: { first: 'projects.json is gone', loss: 'missing' } });
     expect(scene.text()).toMatch(
-      /^The projects file is missing\nThe projects file has been missing since .* list, which a restart would lose\. projects\.json is gone\.\n {2}Restore it from a backup, or rewrite it with every project: .*\.\n {2}To read how to restore it:\n {4}\/srv\/viewlog help 'restore projects'$/,
+      /^The projects file is missing\nThe projects file has been missing since .* list, which a restart would lose\. projects\.json is gone\.\n {2}Restore it from a backup, or list every project in it again: .*\.\n {2}To read how to restore it:\n {4}\/srv\/viewlog help 'restore projects'$/,
     );
   });
 
@@ -285,7 +285,7 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
 
   it("a file can't be opened or written", () => {
     const [opening, writing] = ["the view file can't be opened", 'the disk is full'];
-    const why = 'Can\'t write "/data/v": EFBIG: file too large, write; raise the limit';
+    const why = 'Can\'t write "/data/v": EFBIG: file too large; raise the limit';
     const store = { unavailable: writing, unavailableSinceMs: NOON, detail: why };
     const scene = sceneOf({ store });
     const text = `Every view is refused: the view file can't be written

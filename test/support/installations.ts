@@ -403,7 +403,7 @@ export class Place {
 
   /** Returns owner, group, mode and content of every file except those that viewlog writes. */
   state(): Record<string, string> {
-    const own = /(views-|refused-|status\.json|last-start\.json|\.lock|\.new)|home\//;
+    const own = /(views-|refused-|status\.json|last-(start|projects)\.json|\.lock|\.new)|home\//;
     const found = fs.readdirSync(this.dir, { recursive: true, encoding: 'utf8' });
     const entries = found.flatMap((name) => {
       const stats = fs.lstatSync(join(this.dir, name), { throwIfNoEntry: false });

@@ -205,7 +205,7 @@ it.each([
   [
     'a comma before the closing brace',
     '{"a":\n  1,}',
-    'Line 2, column 4: expected no comma before the closing "}".',
+    'Line 2, column 4: unexpected comma before the closing "}".',
   ],
   [
     'an object that is cut off',

@@ -163,11 +163,11 @@ export class RefusedFiles implements RefusedStore {
       }
       onDropped('full');
       const what = isFull
-        ? `A refused view no longer fits in --max-refused for ${day}. Until the next UTC day, ` +
-          "viewlog drops refused views that don't fit"
-        : 'Refused views with an unlisted id or without an id no longer fit in their half of --max-refused ' +
-          `for ${day}. Until the next UTC day, viewlog drops those that don't fit, to leave space ` +
-          'for listed projects';
+        ? `A refused view didn't fit into what is left of --max-refused for ${day}. Until the ` +
+          "next UTC day, viewlog drops refused views that don't fit"
+        : "A refused view with an unlisted id or no id didn't fit into half of --max-refused for " +
+          `${day}. To leave the other half to listed projects, viewlog drops such views until the ` +
+          'next UTC day, unless they still fit';
       if (!this.#reached.has(what)) log.warn(what);
       this.#reached.add(what);
       return [];

@@ -122,7 +122,7 @@ describe('a full disk', () => {
     expect(await store.append(view(1))).toEqual({ unavailable: 'the disk is full' });
     expect(await store.append(view(2))).toEqual({ unavailable: 'the disk is full' });
     // The status page shows the log's message.
-    const detail = `Can't write "${path}": ENOSPC: injected by the test, write; make space on the disk, or delete files if df -i shows no free inodes`;
+    const detail = `Can't write "${path}": ENOSPC: injected by the test; free some space, or delete files if df -i shows no free inodes`;
     expect(store.state().detail).toBe(detail);
     disk.spaceBytes = Number.POSITIVE_INFINITY;
     await until(() => store.state().unavailable === undefined);
@@ -223,7 +223,7 @@ test.each([
   const { store, disk, fatals, path } = await openFaulty();
   disk.fault = (operation) => (operation === failing ? { errno } : undefined);
   expect(await store.append(view(1))).toEqual({ unavailable: 'the disk has failed' });
-  const fault = `Can't ${what} "${path}": ${errno}: injected by the test, ${failing}`;
+  const fault = `Can't ${what} "${path}": ${errno}: injected by the test`;
   expect(fatals.map(({ exitCode, message }) => [exitCode, message])).toEqual([
     [74, `${fault}; check the disk`],
   ]);

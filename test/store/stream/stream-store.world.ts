@@ -122,7 +122,7 @@ describe.skipIf(!canRunNats())('a start with a stream', () => {
       '',
       '--max-view=1MiB',
     ],
-    ['no JetStream', /jetstream is not enabled/i, { jetstream: false }],
+    ['no JetStream', /JetStream is off; enable it/, { jetstream: false }],
     ...RIGHTS.map((denied): [string, RegExp, NatsOptions, string] => [
       `no permission for ${denied}`,
       /The NATS user isn't allowed to publish to "\S+"; grant that permission$/,
