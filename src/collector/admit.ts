@@ -48,18 +48,18 @@ export function admit(
   }
   if (fits) return view;
   const largest = `${largestField(view.fields)} `;
-  const what = 'stored line would have';
+  const what = 'stored line would be';
   return { ...tooLarge(lineBytes, viewBytesMax, what, largest), project: id };
 }
 
-/** `The largest field, "pn", takes 16280 bytes.` */
+/** `The largest field, "pn", takes 16,280 bytes.` */
 function largestField(fields: Uint8Array): string {
   const view = JSON.parse(Buffer.from(fields).toString()) as object;
   const sizes = Object.entries(view).map(
     ([field, value]) => [field, Buffer.byteLength(JSON.stringify(value))] as const,
   );
   const [field, bytes] = sizes.reduce((most, one) => (one[1] > most[1] ? one : most));
-  return `The largest field, "${field}", takes ${bytes} bytes.`;
+  return `The largest field, "${field}", takes ${plural(bytes, 'byte')}.`;
 }
 
 function originFault(origin: string | undefined, project: Project, projects: Projects): string {

@@ -1,3 +1,5 @@
+import { formatCount, plural } from '../base/format.ts';
+
 interface RefusalRow {
   readonly status: number;
   readonly title: string;
@@ -78,12 +80,16 @@ export const refusal = (code: RefusalCode, detail: string, more?: Partial<Refusa
 export const tooLarge = (
   bytes: number | undefined,
   bytesMax: number,
-  what = 'body has',
+  what = 'body is',
   largest = '',
-): Refusal =>
-  refusal(
+): Refusal => {
+  const size =
+    bytes === undefined
+      ? `body is larger than the limit of ${formatCount(bytesMax)} bytes`
+      : `${what} ${plural(bytes, 'byte')}; the limit is ${formatCount(bytesMax)}`;
+  return refusal(
     'view-too-large',
-    `The ${what} ${bytes ?? 'too many'} bytes; the limit is ${bytesMax}. ${largest}` +
-      'Send a smaller view or ask the operator to raise --max-view.',
+    `The ${size}. ${largest}Send a smaller view or ask the operator to raise --max-view.`,
     bytes === undefined ? {} : { bytes },
   );
+};
