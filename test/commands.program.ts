@@ -101,7 +101,7 @@ describe('explain', () => {
       'an origin that a shell would interpret',
       { p: '1000003' },
       'https://a;rm',
-      / If this continues, see: .*viewlog\.mjs help trouble$/m,
+      / To read about this: .*viewlog\.mjs help [a-z-]+$/m,
     ],
     ['an invalid view', { url: 'x' }, 'https://a.example', 'Correct the page that sent this view.'],
     [

@@ -45,7 +45,7 @@ export function page({ model, open }: Shown): string {
             </span>
           </h1>
           <Text of={words.summaryWords(model)} />
-          <p class="lost">This page can't be refreshed, so everything on it is out of date.</p>
+          <p class="lost">This page can't reach viewlog, so everything on it is out of date.</p>
         </header>
         <main>
           <NoticeList notices={noticesOf(model)} />

@@ -74,9 +74,13 @@ export function noticesOf(model: StatusModel): Notice[] {
     ...(store.unavailable === undefined ? [] : [storeNotice(model)]),
     ...(closed === undefined ? closedFilesNotices(model) : []),
   ];
+  const left = model.problemsInAll - problems.filter(({ colour }) => colour !== 'green').length;
   const notices: Notice[] = [
     ...obstacles,
     ...problems.map((row) => problemNotice(row, of, model.nowMs)),
+    ...(left > 0
+      ? [{ title: `${plural(left, 'more problem')}: see the projects below.`, steps: [] }]
+      : []),
     ...(overdue.length === 0 ? [] : [overdueNotice(overdue, of)]),
     ...notes.map((note) => messageNotice(note, 'amber')),
     ...(model.isNew && obstacles.length === 0 ? [firstSteps(model)] : []),
@@ -122,9 +126,8 @@ function correction({ loss, access, line, saved }: ProjectsFault, of: Installati
     const { words, command } = access;
     return command === undefined ? [] : [{ text: `To correct this, ${words}:`, command }];
   }
-  // Without a line, the fault itself says what to do.
-  const correct = line === undefined ? '' : 'Correct the file. ';
-  const text = `${correct}Until then, no command can change it. To check it again:`;
+  const until = line === undefined ? 'Until the file is correct' : 'Correct the file. Until then';
+  const text = `${until}, no command can change it. To check it again:`;
   return [
     ...(line?.some((part) => part.trim() !== '') ? [lineStep(...line)] : []),
     { text, command: commands.check(of) },
@@ -209,13 +212,14 @@ function storeNotice({
 }: StatusModel): Notice {
   const { unavailable, unavailableSinceMs: ms } = store;
   const since = ms === undefined ? '' : ` since ${at(ms)}`;
-  // The store's own message names the file.
-  const why = (isStream(store) ? undefined : store.detail) ?? unavailable;
+  const full = space && spaceStep(space, of, minFreeBytes);
+  // The store's own message names the file, and says what to do.
+  const detail = isStream(store) ? undefined : store.detail;
+  const why = (full ? detail?.replace(/; .*/, '') : detail) ?? unavailable;
   const title = `Views ${ms === undefined ? 'are' : 'have been'} refused with 503${since}: ${why}.`;
   const lost = {
     text: `${plural(unstorable, 'view')} got a 503 in the last 24 hours: ${NOT_STORED['storage-unavailable']}`,
   };
-  const full = space && spaceStep(space, of, minFreeBytes);
   const retry = closedDirectory ? [] : [{ text: RETRYING, command: commands.doctor(of) }];
   const fixes = isStream(store) ? [] : full ? [full] : retry;
   return { colour: 'red', title, steps: unstorable === 0 ? fixes : [...fixes, lost] };
@@ -252,7 +256,9 @@ export function spaceStep(
           ]
         : ['', 'Delete'];
     const lower =
-      from === undefined ? '' : ' Alternatively, start viewlog with a lower --min-free.';
+      from === undefined || minFreeBytes === 0
+        ? ''
+        : ' Alternatively, start viewlog with a lower --min-free.';
     const text =
       `${freeBytes === 0 ? 'No space' : formatRoundedSize(freeBytes)} is free${needed}. ` +
       `${remove} view files (views-*.ndjson) of earlier days that you have shipped or copied, ` +
@@ -272,7 +278,7 @@ const SET_BY = {
 /** Returns what to do about a project that has sent no views lately. */
 function silentStep({ reasons }: ProjectRow): Step {
   const refused =
-    " Some of its views were refused in the last 24 hours; to see why, open the project's row on the status page.";
+    " Some views were refused in the last 24 hours; to see why, open the project's row on the status page.";
   const text = "Check that the site's pages still contain the script.";
   return { text: reasons.length > 0 ? text + refused : text };
 }
@@ -463,7 +469,10 @@ function whyOf(sample: Sample): string {
   const { code, isCut, detail, issues, faults } = sample;
   // The rest tells the page's developer what to do.
   const [fact] = /^(?:"[^"]*"|[^".;]|[.;](?! |$))*/.exec(detail)!;
-  if (DETAILED.has(code) && !isCut) return `${refusalLabel(sample)} (${printable(fact)})`;
+  if (DETAILED.has(code) && !isCut) {
+    const why = fact.replace(/^(?:The|There|Line)\b/, (word) => word.toLowerCase());
+    return `${refusalLabel(sample)} (${printable(why)})`;
+  }
   if (code !== 'invalid-view' || issues.length === 0) return refusalLabel(sample);
   const more =
     faults > issues.length ? [`and ${plural(faults - issues.length, 'more fault')}`] : [];
@@ -536,7 +545,7 @@ function obstructionOf(
   if (!REPLAYABLE.has(kind)) {
     return `A replay wouldn't help: the view${stored === 1 ? '' : 's'} would be refused again.`;
   }
-  if (obstacle === 'directory') return laterOf(obstacle, 'what was sent again');
+  if (obstacle === 'directory') return laterOf(obstacle, 'which of them were sent again');
   return obstacle && laterOf(obstacle, 'the command for a replay');
 }
 
@@ -547,7 +556,7 @@ const NOT_STORED: Readonly<Partial<Record<RefusalCode, string>>> = {
   'not-found': 'viewlog stores only views sent to /view.',
   'request-timeout': 'viewlog stores only whole JSON objects.',
   'unsupported-media-type': "viewlog doesn't read such bodies.",
-  'view-too-large': 'viewlog stores no views over --max-view.',
+  'view-too-large': 'viewlog stores no views that are too large.',
   'rate-limited': "viewlog stores no views over a project's limit.",
   overloaded: '--max-queue was reached.',
   'storage-unavailable':
@@ -567,10 +576,11 @@ const whyLost = (code: RefusalCode, { why }: Fate): string =>
   (REFUSALS[code].isStored ? DROPPED[why ?? 'failed'] : NOT_STORED[code]) ??
   'viewlog stores no views of this kind.';
 
-/** `mb must be an integer (received "12")` */
+/** `mb must be an integer (received "12")`, `f isn't a field of a view (received 6; did you mean "cf"?)` */
 export function faultWords({ field, message, received }: Omit<Issue, 'expected'>): string {
   const name = field === '' ? 'the view' : printable(field);
-  return `${name} ${printable(message)} (received ${printable(received)})`;
+  const [fact, hint] = printable(message).split(/ \((did you mean .*\?)\)$/);
+  return `${name} ${fact} (received ${printable(received)}${hint ? `; ${hint}` : ''})`;
 }
 
 const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
@@ -608,8 +618,8 @@ export function fixOf(reason: Refused, of: Installation): Step {
     return { text: WRONG_PATH, command: commands.help(of, 'proxies') };
   if (sample.code === 'method-not-allowed')
     return { text: REDIRECTED, command: commands.help(of, '405') };
-  const text = ADVICE[remedy.kind] ?? 'If this continues, see:';
-  if (remedy.kind === 'none') return { text, command: commands.help(of, 'trouble') };
+  const text = ADVICE[remedy.kind] ?? 'To read about this:';
+  if (remedy.kind === 'none') return { text, command: commands.help(of, sample.code) };
   const activate = (options: commands.Options): string =>
     commands.activate(of, sample.project ?? '', options);
   if (remedy.kind === 'activate' || remedy.kind === 'add-origin') {
@@ -700,10 +710,7 @@ const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.c
 const VIEWS_SITE = 'https://views.example.com';
 
 /** The first step, by the number of listed projects. */
-const ACTIVATE = [
-  'Activate a project; replace the id and the address with your own:',
-  'Activate the project:',
-];
+const ACTIVATE = ['Activate a project, with your own id and address:', 'Activate the project:'];
 
 /** Returns the first steps, for a collector that hasn't been sent a view yet. */
 function firstSteps({ installation: of, projects, startMs }: StatusModel): Notice {
@@ -718,7 +725,7 @@ function firstSteps({ installation: of, projects, startMs }: StatusModel): Notic
     command: commands.snippet(of, id, VIEWS_SITE),
   };
   const test = {
-    text: 'Or send a test view from this machine. It counts like any other view:',
+    text: 'Or send a test view from this machine (it counts like any other view):',
     command: curlOf(first, of.address ?? '', startMs),
   };
   return { title: 'To get the first view', steps: [...(active ? [] : [activate]), script, test] };

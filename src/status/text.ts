@@ -25,9 +25,9 @@ export function statusText(model: StatusModel): string {
       ),
     ),
     words.leftOut(model),
-    ...(model.unlisted.length === 0 ? [] : ['Unlisted ids that send views:']),
+    ...(model.unlisted.length === 0 ? [] : ['\nUnlisted ids that send views:']),
     ...unlistedNotices(model).map(noticeText),
-    ...(model.strayRequests === undefined ? [] : [model.strayRequests.name]),
+    ...(model.strayRequests === undefined ? [] : [`${model.strayRequests.name}:`]),
     ...strayNotices(model).map(noticeText),
     ...words.latest(model).map(eventsOf),
     `\n${`${words.fileWords(model)} viewlog ${model.version}.`.trimStart()}\n`,
@@ -54,5 +54,5 @@ const eventsOf = ({ title, events }: words.EventList): string =>
 
 function tableLine(cells: readonly string[], state: string, project: string): string {
   const padded = cells.map((cell, i) => cell.padStart(words.COLUMNS[i]!.length + 3));
-  return `${padded.join('')}   ${state.padEnd(18)}${project}`;
+  return `${padded.join('')}   ${state.padEnd(20)}${project}`;
 }

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { formatCount, formatDuration, formatRoundedSize, plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
-import { timeOf } from '../base/time.ts';
+import { dayOf, timeOf } from '../base/time.ts';
 import type { ProjectsFault } from '../projects/project-list.ts';
 import { isStray, LATEST_MAX } from './counts.ts';
 import { isStream } from './health.ts';
@@ -89,21 +89,15 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
   const { projectsActive, projectsArriving: arriving } = model;
   const open = problems.filter(({ colour }) => colour !== 'green');
   const worst = open[0]?.colour;
+  const closed = "viewlog can't create files in its data directory";
+  const file = closedDirectory ? closed : fault && `The projects file is ${faultWord(fault)}`;
   if (store.unavailable !== undefined) {
     return ['red', `Every view is refused: ${whyUnavailable(model)}`];
   }
-  if (worst !== 'red' && closedDirectory !== undefined) {
-    return ['amber', "viewlog can't create files in its data directory"];
-  }
-  if (worst !== 'red' && fault !== undefined) {
-    return ['amber', `The projects file is ${faultWord(fault)}`];
-  }
-  if (worst !== undefined) {
-    const each = problemNames(open, problemsInAll);
-    return [
-      worst,
-      fault === undefined ? each : `${each}; the projects file is ${faultWord(fault)}`,
-    ];
+  if (worst !== undefined || file !== undefined) {
+    const each = worst && problemNames(open, problemsInAll);
+    const inOrder = worst === 'red' ? [each, file?.replace(/^T/, 't')] : [file, each];
+    return [worst ?? 'amber', inOrder.filter(Boolean).join('; ')];
   }
   if (arriving > 0) {
     const fixed = problems.length > 0 ? '; earlier problems are fixed' : '';
@@ -193,7 +187,7 @@ export function figures(model: StatusModel): Figure[] {
 }
 
 /** Explains why the number can exceed the sum of the problems above it. */
-const REFUSED_HINT = 'in the last hour, including unlisted ids and fixed problems';
+const REFUSED_HINT = 'in the last hour, including those of unlisted ids and fixed problems';
 
 function storeFigure({ store, space }: StatusModel): Figure {
   if (isStream(store)) {
@@ -232,9 +226,10 @@ export function stateWords(row: ProjectRow, hasEarlierViews = false): string {
 }
 
 /** `Writing views-2026-11-22.ndjson, 1.2 KiB.` */
-export function fileWords({ store }: StatusModel): string {
+export function fileWords({ store, nowMs }: StatusModel): string {
   if (isStream(store) || store.path === undefined) return '';
-  return `Writing ${basename(store.path)}, ${formatRoundedSize(store.fileBytes)}.`;
+  const what = store.path.includes(dayOf(nowMs)) ? 'Writing' : 'Last written:';
+  return `${what} ${basename(store.path)}, ${formatRoundedSize(store.fileBytes)}.`;
 }
 
 export const COLUMNS = ['Last hour', 'Today', 'Same time yesterday', 'Refused, 24 h'];
@@ -253,7 +248,8 @@ export function chartWords({ hours, refusedHours, figures }: ProjectRow): string
 }
 
 /** Returns how many projects aren't shown. */
-export function leftOut({ projects, projectsFound }: StatusModel): string {
+export function leftOut({ projects, projectsFound, projectsListed }: StatusModel): string {
+  if (projectsListed === 0) return 'No project is listed.';
   if (projectsFound === 0) return 'No project found.';
   const left = projectsFound - projects.length;
   return left === 0 ? '' : `${plural(left, 'more project')}: filter by name or id.`;
@@ -298,7 +294,9 @@ const viewEvents = (views: StatusModel['latestAccepted']) =>
 function whyRefused({ origin, ...refusal }: LatestRefusal): string {
   const label = refusalLabel(refusal);
   if (origin !== undefined) return `${label}, ${fromOrigin(origin)}`;
-  return isStray(refusal) ? `${label}, without an Origin header (not counted)` : label;
+  const without = `${label}, without an Origin header`;
+  if (isStray(refusal)) return `${without} (not counted)`;
+  return refusal.code === 'origin-not-allowed' ? without : label;
 }
 
 /** `from https://a.example` */

@@ -552,7 +552,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       // First, a proxy changes the path.
       const origin = 'https://a.example';
       expect((await postView(`${place.address}/sub`, {}, { origin })).status).toBe(404);
-      const lost = await place.pageThatSays(/not found \(There is nothing at \/sub\/view\)/);
+      const lost = await place.pageThatSays(/not found \(there is nothing at \/sub\/view\)/);
       await works(
         place,
         commandBelow(lost, /a proxy is changing the path\. To see how to configure it:/),

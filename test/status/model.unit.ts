@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/time.ts';
 import { page } from '../../src/status/page.tsx';
+import { spaceStep } from '../../src/status/problem-words.ts';
 import { reasonKey } from '../../src/status/reasons.ts';
 import { resentKey } from '../../src/status/resent.ts';
 import { Timeline } from '../../src/status/timeline.ts';
@@ -108,7 +109,7 @@ The projects file has been invalid since ${at('14:00')}. viewlog continues with 
     );
     scene.accept();
     expect(scene.text()).toMatch(
-      /^The projects file is invalid\n.*\n.*\n.*\nAurora: 1 of 2 views /,
+      /^The projects file is invalid; Aurora: 50% refused .*\n.*\n.*\n.*\nAurora: 1 of 2 views /,
     );
     scene.refuse(1, { code: 'invalid-view', project: '2' }, MOVED, '{}');
     expect(scene.text()).toContain('Correct the page that sends such views.\n');
@@ -159,7 +160,7 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
       / which is 64 MiB \(set on the command line\)\..* Alternatively, start viewlog with a lower --min-free\. To list /,
     );
     expect(headlineOf(scene.model())[0]).toBe('red');
-    expect(scene.whole()).toMatch(/ not stored {8}1 .* not stored {8}2 .* inactive {10}3 /s);
+    expect(scene.whole()).toMatch(/ not stored {10}1 .* not stored {10}2 .* inactive {12}3 /s);
   });
 
   it('a proxy cuts bodies', () => {
@@ -170,7 +171,7 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
     scene.refuse(6, { code: 'request-timeout' });
     expect(scene.text()).toBe('Views are arriving from 2 of 2 active projects');
     expect(scene.whole()).toContain(`
-Requests without a project
+Requests without a project:
 6 requests failed in the last 24 hours, most recently on ${at('14:00')} without an Origin header: body cut off.
   The latest body was incomplete`);
     expect(page({ model: scene.model(), open: new Set() })).toContain('<p>6 requests failed in ');
@@ -221,7 +222,7 @@ Requests without a project: 134 of 188 requests in the last hour failed before v
     scene.refuse(9, { code: 'not-found', detail }, MOVED);
     expect(scene.text()).toBe(`Requests without a project: 90% of all requests failed (not found)
 Requests without a project: 9 of 10 requests in the last hour failed before viewlog knew their project. The failures began on ${at('14:01')}.
-  9 requests failed in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: not found (There is nothing at /views).
+  9 requests failed in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: not found (there is nothing at /views).
   Have the pages send to /view. If they already do, a proxy is changing the path. To see how to configure it:
     ${VIEWLOG} help proxies
   9 refused requests weren't stored: viewlog stores only views sent to /view.`);
@@ -260,8 +261,8 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
       "2 refused requests weren't stored: viewlog stores only views sent with POST.",
     );
     expect(scene.text())
-      .toContain(`  5 requests failed in the last 24 hours, most recently on ${at('14:00')} from https://b.example: unsupported media type (The body was sent as "text/plain").
-  Another case, most recently on ${at('14:00')} from ${MOVED}: unsupported media type (The body was sent as "text/plain").
+      .toContain(`  5 requests failed in the last 24 hours, most recently on ${at('14:00')} from https://b.example: unsupported media type (the body was sent as "text/plain").
+  Another case, most recently on ${at('14:00')} from ${MOVED}: unsupported media type (the body was sent as "text/plain").
   Send views as application/json; with sendBeacon, as a Blob of that type.
 `);
     expect(scene.text())
@@ -276,7 +277,7 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
     const detail = 'Line 1, column 2: expected a value; found "o\u001b". Use JSON.stringify(view).';
     scene.refuse(9, { code: 'malformed-json', detail }, MOVED, `[o\u001b${'x'.repeat(999)}`);
     expect(scene.text()).toContain(
-      String.raw`from ${MOVED}: malformed JSON (Line 1, column 2: expected a value).
+      String.raw`from ${MOVED}: malformed JSON (line 1, column 2: expected a value).
   The latest body:
     [o\u001b${'x'.repeat(96)}…
   Correct the page`,
@@ -302,8 +303,18 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     );
     scene.around = { store, files: { fileSystem: { ...disk, freeBytes: 0 } } };
     expect(scene.text()).toMatch(
-      /^Every view is refused: the disk is full\n.*\n {2}No space is free/,
+      /^Every view is refused: the disk is full\n.* "\/data\/v": EFBIG: file too large\.\n {2}No space is free/,
     );
+    const none = {
+      sizeBytes: MiB,
+      freeBytes: 0,
+      missingBytes: 4096,
+      hasInodes: true,
+      daysLeft: undefined,
+    };
+    const chosen = { 'min-free': { text: '0', from: 'flag' } } as const;
+    const { text: free } = spaceStep(none, { ...scene.model().installation, chosen }, 0)!;
+    expect(free).toMatch(/^No space is free\. Delete .* accepts views again\. To list the files:$/);
   });
 
   it("viewlog owns its data directory but can't write there", () => {
@@ -400,6 +411,25 @@ Aurora: both views in the last hour were refused. The refusals began on ${at('14
       installation: { chosen: { 'max-view': { text: '64KiB', from: 'flag' } } },
     };
     expect(scene.text()).toContain(`viewlog explain ${FILES} --max-view 64KiB`);
+    const unknown = {
+      field: 'f',
+      message: 'isn\'t a field of a view (did you mean "cf"?)',
+      expected: 'cf',
+      received: '6',
+    };
+    scene.refuse(1, { code: 'invalid-view', project: '1', issues: [unknown] }, undefined, from);
+    expect(scene.text()).toContain(
+      `: f isn't a field of a view (received 6; did you mean "cf"?).\n`,
+    );
+  });
+
+  it('more projects have problems than it shows', () => {
+    const scene = sceneOf({ files: { refusedDays } });
+    const ids = Array.from({ length: 13 }, (_, i) => String(i + 1));
+    scene.list(...ids.map((id) => ({ id })));
+    for (const id of ids) scene.refuse(1, { code: 'invalid-view', project: id });
+    expect(scene.text()).toMatch(/; 10 more\n/);
+    expect(scene.text()).toMatch(/\n3 more problems: see the projects below\.$/);
   });
 
   it('several projects have problems', () => {
@@ -456,11 +486,11 @@ Aurora: no views accepted in the last 3 hours (25 in the same hours yesterday). 
     const scene = new Scene([]);
     expect(scene.text()).toMatch(`No project is active, so every view is refused
 To get the first view
-  Activate a project; replace the id and the address with your own:
+  Activate a project, with your own id and address:
     ${VIEWLOG} activate 1000001 ${FILES} --origin https://www.example.com
   To print the script for a project's pages, replace the address after --url with the one that browsers use:
     ${VIEWLOG} snippet 1000001 ${FILES} --url https://views.example.com
-  Or send a test view from this machine. It counts like any other view:
+  Or send a test view from this machine (it counts like any other view):
     curl http://127.0.0.1:8080/view -H 'Content-Type`);
     scene.list({ id: '1', active: false });
     expect(scene.text()).toContain(
@@ -481,7 +511,7 @@ To get the first view
   viewlog removes one day of view files and one of refused files per hour. To remove them now:
     rm /data/views-2026-01-01.ndjson /data/refused-2026-01-02.ndjson
 viewlog is about to stop but accepts views until then.
-Free disk space (65 MiB) is below 128 MiB, which is twice --min-free, so no refused views are stored.
+Free disk space (65 MiB) is below 128 MiB, which is twice --min-free, so viewlog stores no more refused views.
   Free some space or lower --min-free.`);
     const many = Array.from({ length: 21 }, (_, i) => `views-2026-01-${i + 10}.ndjson`);
     scene.around = { files: { overdue: many } };
@@ -546,7 +576,7 @@ it('the status page shows an unlisted id until it is activated, with the command
     /^Views are arriving from 2 of 3 active projects; earlier problems are fixed\nNew: the problem was fixed/,
   );
   expect(scene.whole()).toContain(now);
-  expect(scene.whole()).toMatch(/ 9 {3}arriving {10}77 {2}New\n/);
+  expect(scene.whole()).toMatch(/ 9 {3}arriving {12}77 {2}New\n/);
   scene.list(AURORA, { id: '2' });
   expect(scene.text())
     .toContain(`Project 77 (no longer listed): 9 of 10 views in the last hour were refused. The refusals began on ${at('14:00')}.
@@ -616,7 +646,7 @@ it('the status page reports no problem for a deactivated project that has stoppe
   scene.refuse(3, moved, MOVED);
   scene.list(off, { id: '2' });
   expect(scene.text()).toBe('Views are arriving from 1 of 1 active project');
-  expect(scene.whole()).toMatch(/ 5 .* 7 {3}inactive {10}1 {2}Aurora\n/);
+  expect(scene.whole()).toMatch(/ 5 .* 7 {3}inactive {12}1 {2}Aurora\n/);
   const html = page({ model: scene.model(), open: new Set(['1']) });
   expect(html).toContain('The project is inactive, so all its views are refused.');
   expect(html).not.toMatch(/accepted again since|waiting for the next view/);
@@ -653,7 +683,7 @@ it('the status page counts refused requests, except those of scanners, in a tile
     /^Views are arriving from 2 of 2 active projects; earlier problems are fixed\n/,
   );
   expect(scene.whole()).toContain(
-    '\nRefused: 7 (in the last hour, including unlisted ids and fixed problems)\n',
+    '\nRefused: 7 (in the last hour, including those of unlisted ids and fixed problems)\n',
   );
 });
 
@@ -683,7 +713,7 @@ it.each<[where: string, around: Scene['around']]>([
     const scene = new Scene([{ id: '1' }]);
     scene.around = around;
     expect(scene.text()).toBe('No view accepted since the counts began');
-    expect(scene.whole()).toMatch(/ quiet {13}1 {2}Project 1$/m);
+    expect(scene.whole()).toMatch(/ quiet {15}1 {2}Project 1$/m);
     const since = `Counted since ${at('14:00')}; earlier views are in the files.`;
     expect(scene.whole()).toContain(`\n${since}\n`);
     scene.accept();
@@ -827,7 +857,7 @@ describe('the status page says what happened to refused views', () => {
     const scene = sceneOf({ files: { closedDirectory } });
     scene.refuse(9, moved, MOVED);
     expect(scene.text()).toMatch(
-      /\n {2}9 refused views were stored\. Once .*, the status page shows what was sent again/,
+      /\n {2}9 refused views were stored\. Once .*, the status page shows which of them were sent again/,
     );
   });
 
@@ -974,7 +1004,7 @@ it.each([
   const scene = sceneOf();
   const detail = `The body was sent as "${type}". Send it as plain application/json.`;
   scene.refuse(9, { code: 'unsupported-media-type', detail }, MOVED);
-  expect(scene.text()).toContain(`unsupported media type (The body was sent as "${type}").\n`);
+  expect(scene.text()).toContain(`unsupported media type (the body was sent as "${type}").\n`);
 });
 
 it('the status page says whether views were refused for one fixed cause or several', () => {
