@@ -1,7 +1,7 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 // Four kinds of tests, by the end of a file's name:
-//   *.unit.ts      functions and classes in this process; no process, no bundle, no system tool
+//   *.unit.ts      functions and classes in this process; no other process, bundle or tool
 //   *.program.ts   the bundle as a process on Node
 //   *.runtimes.ts  one short list, on every runtime
 //   *.world.ts     browsers, NATS, proxies, shippers, small disks, root, the single executable
@@ -12,11 +12,11 @@ const kind = (name: string, timeoutMs: number): TestProjectInlineConfiguration =
 
 export default defineConfig({
   test: {
-    // Loading the modules again for each file would take a sixth of the time.
+    // Loading the modules again for each file would take up a sixth of the run.
     isolate: false,
     // More than a small machine's two cores, because tests of processes mostly wait.
     maxWorkers: Number(process.env['TEST_WORKERS'] ?? 4),
-    // The timeouts only end tests that hang, because a busy machine is slow.
+    // The timeouts are long, because a busy machine is slow. They only end tests that hang.
     projects: [
       kind('unit', 120_000),
       kind('program', 300_000),

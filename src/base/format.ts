@@ -10,7 +10,7 @@ export const TiB = 1024 * GiB;
 /** The largest first. */
 const UNITS = Object.entries({ TiB, GiB, MiB, KiB });
 
-/** Returns the bytes of a whole number with its unit, or of `0`; `NaN` for any other text. */
+/** Parses a size such as `16KiB`, or `0`, into bytes; `NaN` for any other text. */
 export function parseSize(text: string): number {
   if (text === '0') return 0;
   const [, count, name = ''] = /^(\d{1,15}) ?([kmgt]i)?b$/i.exec(text) ?? [];

@@ -171,9 +171,9 @@ function selfOf(
 }
 
 /**
- * Returns the address of the running collector that holds the command's data directory or, if none
- * does, the directory of its projects file; if no collector is known to run, the address that the
- * options choose. `isRunning` is `undefined` if this user isn't allowed to ask.
+ * Returns the address of the running collector that holds the command's data directory, or else of
+ * the one that holds the directory of its projects file. If neither is known to run, returns the
+ * address in the options. `isRunning` is `undefined` if this user isn't allowed to ask.
  */
 export async function collectorAddress(
   options: Address & { readonly projects: string },

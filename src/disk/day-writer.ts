@@ -285,9 +285,9 @@ export class DayWriter {
 }
 
 /**
- * Splits whole lines after the bytes that are in a file.
- * @returns the bytes of the lines that are whole in the file, and a copy of what the file lacks of
- *   the next line; empty if there is no next line.
+ * Splits whole lines after the bytes that reached a file.
+ * @returns how many of those bytes are whole lines, and a copy of the rest of the line that was cut
+ *   off; empty if none was.
  */
 export function splitAt(lines: Uint8Array, written: number) {
   const lineBytes = lines.subarray(0, written).lastIndexOf(NEWLINE) + 1;

@@ -111,7 +111,7 @@ type DoctorSettings = ServeSettings & Settings<'url' | 'probe-project'>;
 const NO_ORIGIN = 'https://viewlog-doctor.invalid';
 
 /**
- * Examines the installation, and changes nothing.
+ * Examines the installation. Changes nothing that lasts, except that `--project` sends one view.
  * @param self the doctor's own process and options.
  * @throws {Fatal} exit 73 if no lock is possible in the data directory.
  */
@@ -191,9 +191,9 @@ async function findViewlog(options: DoctorSettings, self: Announced) {
 }
 
 /**
- * Returns the account that a viewlog runs or ran as. `undefined` if its process has another id on
- * this machine, because its container may have ids of its own. A container with ids of its own
- * can't create files that this machine's root owns.
+ * Returns the account that a viewlog runs or ran as. `undefined` if its process has a different
+ * uid on this machine: it may run in a container that maps uids. Such a container can't create
+ * files that this machine's root owns.
  */
 async function runnerOf({ account, pid }: Announced, { owners }: Installation) {
   if (account === undefined) return undefined;
@@ -284,7 +284,7 @@ function examined(self: Announced, other: Announced | undefined, isThere: boolea
 
 /**
  * Asks the status server. If a process holds the data directory, only that process knows the
- * address of its status server; otherwise the configured address counts. Leaves out the answers of
+ * address of its status server; otherwise the configured address is used. Leaves out the answers of
  * a server that belongs to another installation.
  */
 async function statusOf(

@@ -30,7 +30,7 @@ export const isFromViewlog = (reply: Reply): boolean =>
   reply.headers.get('access-control-max-age') === '86400' &&
   reply.headers.get('access-control-expose-headers') === 'Retry-After';
 
-/** Returns the fields of the answered JSON object; none if the answer isn't one. */
+/** Returns the fields of the JSON object in the answer; none if the body isn't a JSON object. */
 export function replyFields(reply: Reply): Readonly<Record<string, unknown>> {
   try {
     return 'failure' in reply ? {} : { ...(JSON.parse(reply.body) as object) };

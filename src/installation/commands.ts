@@ -35,7 +35,10 @@ import {
 
 export type Options = Readonly<Record<string, string | number | undefined>>;
 
-/** Returns the command as that account; unchanged if the owner is root or a person. */
+/**
+ * Returns the command with the prefix that runs it as that account; unchanged if the owner is root
+ * or a person.
+ */
 export function asOwner(
   { hasSudo }: Pick<Installation, 'hasSudo'>,
   owner: Owner | undefined,
@@ -44,7 +47,7 @@ export function asOwner(
   return owner !== undefined && isService(owner) ? asUser(owner, hasSudo, command) : command;
 }
 
-/** Returns the command as that user, who may be root or a person. */
+/** Returns the command with the prefix that runs it as that user, who may be root or a person. */
 function asUser(owner: Owner, hasSudo: boolean | undefined, command: string): string {
   const { uid, name } = owner;
   // If the runtime lacks the permission to look, sudo is assumed, and `unknownFacts` says so.
@@ -106,7 +109,7 @@ function firstClosed(owner: Owner, words: readonly string[]): [path?: string, cl
   return [];
 }
 
-/** Returns a command of viewlog without an account, with those options that have a value. */
+/** Returns a viewlog command line without an account, with those options that have a value. */
 export function viewlog(
   { program }: Program,
   command: readonly string[],
@@ -132,7 +135,10 @@ function files(of: Announced): Options {
 const picked = ({ chosen }: Announced, names: readonly string[]): Options =>
   Object.fromEntries(names.map((name) => [name, chosen[name]?.text]));
 
-/** Returns a command of viewlog as that account; if it can't run this program, what to do first. */
+/**
+ * Returns a viewlog command line to run as that account or, if the account can't run this program,
+ * what to do first.
+ */
 function asAccount(
   of: Installation,
   owner: Owner | undefined,

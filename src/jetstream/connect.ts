@@ -193,7 +193,7 @@ export class Cluster {
         this.losses += 1;
         this.#set(undefined, Date.now());
       } else if (status.type === 'reconnect' && this.server === undefined) {
-        // The client reports this once more for each login that was refused before.
+        // For each refused login, the client reports the reconnection once more; the first counts.
         const server = this.connection.getServer();
         log.info(`Connected to NATS server ${server}`);
         this.#lastError = '';

@@ -14,7 +14,7 @@ export interface HealthState {
 }
 
 /**
- * `down`: the stream's state shows it, or no state comes. `unfit`: its configuration is wrong.
+ * `down`: the stream is gone, has no leader or no quorum, or doesn't answer. `unfit`: its configuration is wrong.
  * `silent`: it acknowledges nothing. `full`: it has refused a view because of its limits.
  * `refusing`: it refuses views for another reason, such as its account's limits, which its state
  * doesn't show.

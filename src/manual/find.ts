@@ -143,10 +143,10 @@ const WEIGHT_MAX = 3;
 const UNKNOWN_WEIGHT = 2;
 /** The part of a question's weight that a section must have to be listed, and to be the answer. */
 const PART_MIN = { listed: 0.35, answer: 0.75 };
-/** How many times as good as the next section an answer must be. */
+/** An answer must score this many times as high as the next section. */
 const CLEAR = 1.5;
 const LISTED_MAX = 5;
-/** The factor if the question begins with a name of the section that has several words. */
+/** The factor if the question begins with a name of the section, of several words. */
 const BEGINS_FACTOR = 2;
 
 /** Returns how much a section is about these neighbouring words. */
@@ -157,8 +157,8 @@ function pointsOf(words: readonly string[], { fields }: Section): number {
 }
 
 /**
- * Returns, for each word, how many words are in the section's name that contains it; the longest
- * name counts. 0 if no name contains it.
+ * Returns, for each word, the length in words of the longest name of the section that contains it;
+ * 0 if none does.
  */
 function namedLengths(words: readonly string[], { names }: Section): number[] {
   const lengths = words.map(() => 0);
@@ -253,7 +253,7 @@ export class Manual {
     const ranked = this.#sections.map((section) => {
       const lengths = namedLengths(words, section);
       const points = words.map((word, i) => pointsOf([word], section) + NAME_POINTS * lengths[i]!);
-      // A question that contains a section's name of several words is about that section.
+      // A question that contains a name of several words is about that section.
       const isNamed = lengths.some((length) => length > 1);
       const found = words.filter((_, i) => points[i]! > 0).map((word) => weightOf(word));
       const pairs = words.slice(1).map((word, i) => [words[i]!, word]);

@@ -110,7 +110,10 @@ async function readOwn(path: string, data?: string, last?: Reading): Promise<Rea
 
 const BACK = 'bring the directory back';
 
-/** Lists the projects of a reading, or notes its fault. Returns what happened, for the log. */
+/**
+ * Applies a reading to the list: replaces the list or records the fault. Returns what happened, for
+ * the log.
+ */
 function apply(reading: Reading, path: string, projects: ProjectList): string {
   const { fault } = projects;
   if ('file' in reading) {

@@ -76,7 +76,7 @@ function layoutOf(text: string, { offset, length, children = [] }: Node) {
 const member = (text: string, key: string, value: unknown): string =>
   `${JSON.stringify(key)}:${spaceIn(text)}${spelt(text, value)}`;
 
-/** @param old the value in its place; a list is laid out like it. */
+/** @param old the value that it replaces; a list takes over its layout. */
 function spelt(text: string, value: unknown, old?: Node): string {
   if (!Array.isArray(value)) return JSON.stringify(value);
   const items = value.map((item) => JSON.stringify(item));

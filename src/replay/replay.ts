@@ -17,7 +17,7 @@ import { isRefusal } from '../view/refusal.ts';
 import { ReplayRecord } from './replay-record.ts';
 import { findCollector, sendView } from './send.ts';
 
-/** A running collector follows an edit of the projects file within 2 seconds. */
+/** A running collector follows an edit of the projects file within 2 seconds; 1 s is a margin. */
 const PROJECTS_FOLLOWED_MS = 3_000;
 /** A working collector accepts far more than this. */
 const VIEWS_PER_MINUTE_MAX = 12_000;
@@ -49,7 +49,9 @@ export interface ReplayOptions {
  * called.
  * @returns whether the outcome of every view that was sent is known.
  * @throws {Fatal} exit 69 if the collector doesn't answer or fails; 65 if it refuses a view that
- *   would be accepted by the rules here; 73 or 74 if the record of sent views can't be written.
+ *   would be accepted by the rules here; 73 if the data directory is missing or another replay is
+ *   running there; 73 or 74 if the record of sent views can't be written; 78 if the projects file
+ *   has a fault; 65 or 74 if a file can't be read.
  */
 export async function replayFiles(
   paths: readonly string[],

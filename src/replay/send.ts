@@ -26,11 +26,12 @@ export async function findCollector(url: string): Promise<void> {
 }
 
 /**
- * Sends a view with the Origin of its first request, again and again while the collector is busy.
+ * Sends a view with its original Origin, and tries again while the collector is busy.
  * The request is marked as a replay: if it is refused, the collector doesn't store the view again,
  * under another id. Never rejects.
  * @param stop ends the attempts.
- * @returns `?` if the view may be stored, and the answer in words: `403 origin-not-allowed`.
+ * @returns the state (`+` accepted, `-` not stored, `?` may have been stored) and the answer in
+ *   words: `403 origin-not-allowed`.
  */
 export async function sendView(
   url: string,
@@ -54,7 +55,7 @@ export async function sendView(
     const answer = `${status} ${printable(code, 64)}`.trim();
     if (status === 201) return { state: '+', answer };
     if (status !== 429 && code !== 'overloaded') {
-      // After any other 5xx, a proxy's included, the view may still be stored.
+      // After any other 5xx, a proxy's included, the view may have been stored anyway.
       const isDefinite = status >= 400 && status < 500 && status !== 408;
       return { state: isDefinite ? '-' : '?', answer };
     }

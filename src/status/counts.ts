@@ -123,7 +123,10 @@ export class Counts implements RequestCounts, SavedCounts {
     return activity;
   }
 
-  /** Drops the id with the fewest views, so that made-up ids don't push out real ones. */
+  /**
+   * Adds an unlisted id. If there are too many, drops the one with the fewest refused views, so
+   * that made-up ids don't displace real ones.
+   */
   #addUnlisted(added: string): void {
     const ids = this.#unlisted;
     for (const id of ids) if (this.#isListed(id)) ids.delete(id);

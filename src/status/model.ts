@@ -72,7 +72,7 @@ export interface ProjectRow extends Omit<Judged, 'name' | 'activity'> {
   /** Accepted and refused views of the last 24 hours, oldest first; the newest is still running. */
   readonly hours: readonly number[];
   readonly refusedHours: readonly number[];
-  /** The listed project that was probably meant: this id is one typo away from its id. */
+  /** The listed project that was probably meant: its id is one typo away from this row's. */
   readonly meant: { readonly id: string; readonly name?: string | undefined } | undefined;
 }
 
@@ -210,7 +210,7 @@ const nameOf = (id: string, { projects }: ModelInput): string => {
   return project === undefined ? id : displayName(project);
 };
 
-/** Returns equal items as one, with their number and the time of the first. */
+/** Returns equal items as one, with their number and the time of the newest. */
 function combined<T extends { atMs: number; count: number }>(items: readonly T[]): T[] {
   const byKey = new Map<string, T>();
   for (const { atMs, ...item } of items) {

@@ -122,7 +122,7 @@ const NoticeList = ({ notices }: { notices: readonly Notice[] }) => (
   </ul>
 );
 
-/** Lines of a command end between its words, not after the first hyphen of an option. */
+/** Lets a command wrap between its words, but not after an option's first hyphen. */
 const wordOf = (word: string, i: number) => [i === 0 ? '' : ' ', <span>{word}</span>];
 
 /** Fewer projects need no filter. */

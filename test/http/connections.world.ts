@@ -96,8 +96,8 @@ const PREFLIGHT =
 
 /**
  * Opens a connection whose client reads no answer and sends requests until the server reads no
- * more. Bun closes the connection because it pipelines; Node closes it when its requests need more
- * than --max-queue.
+ * more. Bun closes the connection because the client pipelines, and Node does when the client's
+ * requests need more than --max-queue.
  */
 async function openUnread(port: number): Promise<Client> {
   const client = await open(port, '');

@@ -160,7 +160,7 @@ it.each<[what: string, text: string | undefined, command: string | undefined]>([
   expect(command).toBe(text);
 });
 
-it('isService recognises a service by its shell, its missing entry or an id of the system', () => {
+it('isService recognises a service by its shell, a missing entry in passwd or a system id', () => {
   const users = [
     ['root', 'x', '0', '0', '', '/root', '/bin/sh'],
     ['system', 'x', '998', '997', '', '/', '/bin/sh'],

@@ -202,7 +202,7 @@ export class ArchiveWorld extends World<ArchiveProcess> {
     });
   }
 
-  /** Makes a server that was paused, and so lacks some messages in the middle, the leader. */
+  /** Makes the leader a server that was paused and so lacks some messages in the middle. */
   #depose(): void {
     const { stream, random, record } = this;
     if (this.hasLost || stream.last - stream.first < 3) return;

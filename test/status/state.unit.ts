@@ -55,7 +55,7 @@ it('invalid views count as fixed after more than five times as many accepted vie
   expect(state(scene)).toBe('arriving');
 });
 
-it('a refusal over a limit is fixed by a higher limit, not by a pause between two bursts', () => {
+it('a rate-limited project is fixed by a higher limit, not by a pause between two bursts', () => {
   const scene = new Scene([{ id: '1', maxViewsPerMinute: 20 }]);
   scene.refuse(30, { code: 'rate-limited', project: '1', limit: 20 });
   scene.accept(200);
@@ -67,7 +67,7 @@ it('a refusal over a limit is fixed by a higher limit, not by a pause between tw
   expect(scene.judged()[0]!.colour).toBe('green');
 });
 
-it('a refusal over a limit counts for an hour, even once a higher limit has fixed it', () => {
+it('a rate-limit refusal counts for an hour, even once a higher limit has fixed it', () => {
   const scene = new Scene([{ id: '1', maxViewsPerMinute: 20 }]);
   scene.refuse(30, { code: 'rate-limited', project: '1', limit: 20 });
   scene.list({ id: '1', maxViewsPerMinute: 40 });
@@ -75,7 +75,7 @@ it('a refusal over a limit counts for an hour, even once a higher limit has fixe
   expect(scene.judged()[0]).toMatchObject({ state: 'arriving', colour: undefined });
 });
 
-it('after refusals over a limit, the suggested limit is twice the views of the busiest minute; an incomplete minute counts only if another minute had views', () => {
+it('after rate-limit refusals, the suggested limit is twice the views of the busiest minute; an incomplete minute counts only if another minute had views', () => {
   const scene = new Scene([{ id: '1', maxViewsPerMinute: 2 }]);
   const suggested = () => scene.judged()[0]!.reasons[0]?.remedy;
   const refused = { code: 'rate-limited', project: '1', limit: 2 } as const;

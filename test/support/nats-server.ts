@@ -14,9 +14,9 @@ import { startProgram, type Started, until } from './viewlog.ts';
 // Starts real NATS servers on free ports of loopback, each in its own directory.
 
 const VERSION = readFileSync(new URL('../../.ci/nats-server-version', import.meta.url), 'utf8');
-/** A current server, for which viewlog is meant. */
+/** The current server, which viewlog is meant for. */
 const CURRENT = `${homedir()}/.cache/viewlog/nats-server-${VERSION.trim()}/nats-server`;
-/** Debian's server, of version 2.9: viewlog works with it, but warns. */
+/** Debian's server, version 2.9. viewlog works with it but warns. */
 export const DEBIAN_NATS = '/usr/sbin/nats-server';
 
 export const canRunNats = (): boolean =>

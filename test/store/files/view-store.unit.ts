@@ -163,7 +163,7 @@ describe('a full disk', () => {
     },
   );
 
-  test('leaves a fragment and exit code 74 at a stop, and the next start seals the fragment', async () => {
+  test('makes a stop leave a fragment and fail with exit code 74; the next start seals the fragment', async () => {
     const { store, disk, dir, text, path } = await openFaulty({ pollMs: 600_000 });
     disk.spaceBytes = 40;
     await store.append(view(1));

@@ -13,7 +13,7 @@ const RUNTIMES = [...NODES, DENO, DENO_2_5, BUN, EXECUTABLE].filter(isPresent);
 const idOf = async (answer: Response): Promise<string> =>
   ((await answer.json()) as { id: string }).id;
 
-describe.skipIf(!canRunNats())('views in a stream', () => {
+describe.skipIf(!canRunNats())('with a stream,', () => {
   it.each(RUNTIMES)('views are stored before they are acknowledged, on %s', async (runtime) => {
     const nats = await startNats();
     const data = dataDirectory();
@@ -93,7 +93,7 @@ function usersWithout(denied: string): string {
   return `authorization { users: [ { user: viewlog, password: s3cret, permissions: ${permissions} } ] }`;
 }
 
-describe.skipIf(!canRunNats())('a start with a stream', () => {
+describe.skipIf(!canRunNats())('with a stream,', () => {
   const USERS = { config: 'authorization { users: [ { user: viewlog, password: s3cret } ] }' };
   const serve = (url: string, ...args: string[]) =>
     run(['serve', '--port=0', '--status=off', '--store', url, ...args]);
