@@ -255,10 +255,9 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
     return [error(what, restart ? `${fix}:` : `${fix}.`, restart)];
   }
   const what = of.data === undefined ? 'the NATS cluster' : 'the disk (df -h, df -i, quotas)';
-  const fix =
-    unavailable === TOO_LITTLE_SPACE
-      ? 'viewlog accepts views again a few seconds after enough space is free.'
-      : `Check ${what} and read viewlog's log.`;
+  // `checkSpace` says how to free space.
+  const isExplained = unavailable === TOO_LITTLE_SPACE;
+  const fix = isExplained ? undefined : `Check ${what} and read viewlog's log.`;
   return [error(`Every view is refused: ${unavailable}.`, fix)];
 }
 

@@ -55,7 +55,7 @@ export function checkAccess(facts: Facts): readonly Verdict[] {
   return [error(`${closed}, so viewlog can't start as ${who}.`, run, command)];
 }
 
-export function checkDirectory({ disk, isOutsider, nowMs, of }: Facts): readonly Verdict[] {
+export function checkDirectory({ disk, isOutsider, nowMs, of, source }: Facts): readonly Verdict[] {
   if (disk === undefined) return [];
   const { data } = of;
   const { inside } = disk;
@@ -68,7 +68,7 @@ export function checkDirectory({ disk, isOutsider, nowMs, of }: Facts): readonly
   if (inside !== undefined) {
     if (inside.isBlocked) {
       const today = fileNameOf('views', dayOf(nowMs));
-      const what = `"${data}/${today}" isn't a regular file, so today's views are refused.`;
+      const what = `"${data}/${today}" isn't a regular file, so today's views ${source === 'running' ? 'are' : 'would be'} refused.`;
       return [error(what, 'Move it away. viewlog then creates the file.')];
     }
     // Root can write everywhere; the check of the user reports an account that can't.
@@ -239,7 +239,7 @@ const FREE_UP =
   'Delete view files (views-*.ndjson) of earlier days that you have shipped or copied, or set --keep-days.';
 
 /** Checks the free space, and estimates from the last complete days how long it will last. */
-export const checkSpace = inside((seen, { settings, of, status }) => {
+export const checkSpace = inside((seen, { settings, of, status, source }) => {
   const { 'min-free': minFreeBytes, 'keep-days': keepDays } = settings;
   const isLow = status.reasons?.includes(TOO_LITTLE_SPACE) ?? false;
   const space = spaceOf(seen, minFreeBytes, isLow);
@@ -249,7 +249,8 @@ export const checkSpace = inside((seen, { settings, of, status }) => {
   }
   const full = spaceStep(space, of, minFreeBytes);
   if (full !== undefined) {
-    return [error(refusal(space, minFreeBytes), full.text, full.command)];
+    const what = refusal(space, minFreeBytes, source === 'running' ? 'is' : 'would be');
+    return [error(what, full.text, full.command)];
   }
   const what = `${formatRoundedSize(space.freeBytes)} is free (--min-free is ${formatSize(minFreeBytes)})`;
   const { daysLeft } = space;
@@ -263,12 +264,12 @@ export const checkSpace = inside((seen, { settings, of, status }) => {
 });
 
 /** Returns what is refused for lack of space. */
-function refusal({ missingBytes }: Space, minFreeBytes: number): string {
+function refusal({ missingBytes }: Space, minFreeBytes: number, is: string): string {
   if (missingBytes === 0) return "viewlog can't create files.";
   // If inodes are left, a file that is open can still grow.
   return minFreeBytes > 0
-    ? 'Every view is refused with 503, because too little disk space is free.'
-    : "A view that doesn't fit on the disk is refused with 503.";
+    ? `Every view ${is} refused with 503, because too little disk space is free.`
+    : `A view that doesn't fit on the disk ${is} refused with 503.`;
 }
 
 const SLOW_MS = 50;

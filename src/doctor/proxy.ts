@@ -73,6 +73,13 @@ const LOST = "views from pages don't arrive";
 const atProxy = (state: typeof error, of: Installation, what: string, fix: string): Verdict =>
   state(what, `${fix} For examples, run:`, help(of, 'proxies'));
 
+/** What to do about a failure to connect. */
+const UNREACHED: readonly (readonly [RegExp, string])[] = [
+  [/ECONNREFUSED/, 'Nothing listens there. Start the proxy or correct --url.'],
+  [/ENOTFOUND/, "The name isn't in DNS. Correct --url or the DNS entry."],
+  [/speaks http, not https/, 'Use http:// in --url or set up TLS in the proxy.'],
+];
+
 export function checkUrl({ proxy, of, reply }: Facts): readonly Verdict[] {
   if (proxy === undefined) return [];
   const { url, get } = proxy;
@@ -84,9 +91,9 @@ export function checkUrl({ proxy, of, reply }: Facts): readonly Verdict[] {
   if (isReached(proxy)) return [ok(`${url} reaches viewlog.`)];
   const what = `${url} doesn't reach viewlog (${described(get)}), so ${LOST}.`;
   if ('failure' in get) {
-    return [
-      error(what, 'Check the host name in DNS, the certificate, the proxy and the firewall.'),
-    ];
+    const [, fix = 'Check the host name in DNS, the certificate, the proxy and the firewall.'] =
+      UNREACHED.find(([failure]) => failure.test(get.failure)) ?? [];
+    return [error(what, fix)];
   }
   const location = get.headers.get('location');
   if (location !== null) {

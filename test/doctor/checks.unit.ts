@@ -386,7 +386,7 @@ const FINDINGS: Findings = {
     shown(sceneOf({ store: { unavailable: 'no space left' } })),
   ],
   'viewlog refuses views for lack of disk space': [
-    'error health: Every view is refused: too little free disk space. viewlog accepts views again a few seconds after enough space is free.',
+    'error health: Every view is refused: too little free disk space.',
     shown(sceneOf({ store: { unavailable: 'too little free disk space' } })),
   ],
   "viewlog isn't ready and the doctor has no token": [
@@ -843,7 +843,9 @@ it('the doctor names the errors to correct before the start command', () => {
     problemLines({ ...NOT_RUNNING, ...facts }).filter((one) => one.startsWith('warning collector'));
   const start = 'Start viewlog: /srv/viewlog serve --data /data';
   const of = INSTALLATION;
-  expect(fixes({ ...MISSING_COMMA, of })[0]).toContain(`First correct the errors above. ${start}`);
+  expect(fixes({ ...MISSING_COMMA, of })[0]).toContain(
+    `Correct the errors above, then ${start.replace(/^S/, 's')}`,
+  );
   // viewlog can start while the proxy in front of it reaches nothing.
   const down = proxied({ get: answer(502), preflight: answer(502) });
   expect(fixes({ ...down, of })[0]).toContain(`no view is accepted there. ${start}`);

@@ -186,7 +186,7 @@ it("the doctor reports a pipe or a directory in place of today's file", async ()
     execFileSync(command, [path]);
     const { outcome } = await doctor(data);
     expect(outcome()).toBe(
-      `78 error data directory: "${path}" isn't a regular file, so today's views are refused. Move it away. viewlog then creates the file.`,
+      `78 error data directory: "${path}" isn't a regular file, so today's views would be refused. Move it away. viewlog then creates the file.`,
     );
     fs.rmSync(path, { recursive: true });
   }

@@ -109,7 +109,8 @@ async function stopsStart(place: Place, code: number, log: RegExp, check: string
   expect([exit, findings[0]!.state]).toStrictEqual([78, 'error']);
   // Until the errors are corrected, a start would fail.
   const starts = findings.filter(({ fix = '' }) => /tart (viewlog|the archive)\b/.test(fix));
-  for (const { fix } of starts) expect(fix).toMatch(/^First correct the errors above\. /);
+  for (const { fix } of starts)
+    expect(fix).toMatch(/^Correct the errors above, then start viewlog/);
   return commandBelow(await place.finding(check), fix);
 }
 
