@@ -39,15 +39,16 @@ export function changeInWords(count: number, before: number): string {
 
 /** Returns the number of views, its change, and the days without views. */
 export function headline({ views, before, silentSpans }: Report): string {
-  const count = views === 0 ? 'No views' : plural(views, 'view');
+  const so = before?.isCut ? ' so far' : '';
+  const count = (views === 0 ? 'No views' : plural(views, 'view')) + so;
   const gaps = views === 0 ? '' : gapsInWords('No views', silentSpans);
   if (before === undefined) return `${count}.${gaps}`;
   const days = lengthOf(before);
   const period = days === 1 ? 'on the previous day' : `in the previous ${formatCount(days)} days`;
-  const cut = before.isCut ? ', by the same time of day' : '';
+  const cut = before.isCut ? 'by this time ' : '';
   const gapsBefore =
     before.views === 0 ? '' : gapsInWords('Before that, no views', before.silentSpans);
-  return `${count}, ${changeInWords(views, before.views)} ${period}${cut}.${gaps}${gapsBefore}`;
+  return `${count}, ${changeInWords(views, before.views)} ${cut}${period}.${gaps}${gapsBefore}`;
 }
 
 function gapsInWords(what: string, spans: readonly Span[]): string {

@@ -36,14 +36,14 @@ it.each([
     '13',
     '',
     [100, 120, 0, 140],
-    '140 views, down 36% from 220 in the previous 2 days, by the same time of day. No views on Fri 13 Mar.',
+    '140 views so far, down 36% from 220 by this time in the previous 2 days. No views on Fri 13 Mar.',
   ],
   [
     'days with few views until now, after a day without views',
     '13',
     '',
     [0, 4, 5, 6],
-    '11 views, up 7 views from 4 in the previous 2 days, by the same time of day. Before that, no views on Wed 11 Mar.',
+    '11 views so far, up 7 views from 4 by this time in the previous 2 days. Before that, no views on Wed 11 Mar.',
   ],
 ])('the headline sums up %s', (_, from, to, counts, said) => {
   const dayOf = (day: string) => (day === '' ? undefined : `2026-03-${day}`);
