@@ -50,6 +50,10 @@ export const activate = defineCommand({
         `Project ${id} is new and one typo away from ${near}. If ${near} is the typo, correct the projects file. If ${id} is the typo, deactivate it: ${undo}`,
       );
     }
+    const known = new Set(before?.origins?.map(originKey));
+    for (const origin of removedOrigins.filter((one) => !known.has(originKey(one)))) {
+      log.warn(`${origin} wasn't among the origins of project ${id}`);
+    }
     if (before !== undefined && before.active !== false && !before.origins && after.origins) {
       log.warn(
         `Project ${id} accepted views from every site; it now accepts them only from the listed ones`,
