@@ -94,7 +94,12 @@ const SERVE = {
   ),
   'max-view': option('SIZE', viewSize, 'largest view, as sent and as stored', '16KiB'),
   'max-queue': option('SIZE', queueSize, 'memory for requests in flight', '32MiB'),
-  'min-free': option('SIZE', anySize, 'refuse views below this much free disk space', '64MiB'),
+  'min-free': option(
+    'SIZE',
+    anySize,
+    'refuse views while less than this much disk space is free',
+    '64MiB',
+  ),
   'max-refused': option('SIZE', anySize, 'disk space for refused views per day', '64MiB'),
   'keep-refused-days': option(
     'DAYS',

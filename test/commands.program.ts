@@ -32,7 +32,7 @@ describe('explain', () => {
     expect(await run(['explain', file, 'b'], { data })).toMatchObject({ code: 64, stderr });
   });
 
-  it('prints how to pipe a view that is an operand', async () => {
+  it('prints the command that pipes in a view that was passed as an operand', async () => {
     const view = '{"p":"it\'s"}';
     const { code, stderr } = await run(['explain', view, '--origin=https://a.example']);
     const [, command = ''] = /^error: explain takes a FILE, .* pipe the view: (.*)\n$/.exec(
@@ -212,8 +212,8 @@ describe('an unknown environment variable', () => {
 it.each([
   ['serve', '--max-view', '(default: 16KiB)'],
   ['archive', '--from', 'tls://… (variable: VIEWLOG_ARCHIVE_FROM)'],
-  ['archive', '--min-free', 'wait below this much free disk'],
-  ['serve', '--min-free', 'refuse views below this much free disk'],
+  ['archive', '--min-free', 'wait while less than this much disk space is free'],
+  ['serve', '--min-free', 'refuse views while less than this much disk space is free'],
   ['report', '--from', 'yesterday (variable: VIEWLOG_FROM_DAY)'],
   ['doctor', '--project', 'which is stored (variable: none)'],
   [
@@ -228,7 +228,7 @@ it.each([
 it.each([
   [
     ['help', '--min-free'],
-    /^ {2}serve, .* refuse views [^]*\n {2}archive .* wait below [^]* help trouble 'Disk full'\n/m,
+    /^ {2}serve, .* refuse views [^]*\n {2}archive .* wait [^]* help trouble 'Disk full'\n/m,
   ],
   [['help', '--from'], /^ {2}report [^]*\n {2}archive [^]* help looking 'Which days'\n/m],
   [['help', '--help'], /^viewlog help \[/],

@@ -17,8 +17,8 @@ export const doctor = defineCommand({
   ],
   options: [...SERVE_OPTIONS, 'url', 'probe-project', 'json'],
   optionHelp: {
-    host: "the collector's address if none is running",
-    port: "the collector's port if none is running",
+    host: 'address to check if no collector runs in --data',
+    port: 'port to check if no collector runs in --data',
     url: 'also test the address that pages post to (adds one refused request to the metrics)',
   },
   optionNote:

@@ -207,7 +207,7 @@ function commandPage(command: Command): string {
     ...(optionNote === undefined ? [] : [optionNote, '']),
     'For example:',
     ...examples.map((example) => `  ${example}`),
-    ...(options.some((option) => OPTIONS[option].value) ? ['', environment(options)] : []),
+    ...(first === undefined ? [] : ['', environment(options)]),
   ].join('\n');
 }
 
@@ -220,6 +220,6 @@ function environment(options: readonly OptionName[]): string {
   const example = usual.find((option) => option.includes('-')) ?? usual[0] ?? 'data';
   return (
     'Each option also has an environment variable, unless noted:\n' +
-    `${envName(example)} sets --${example}. An option on the command line wins.`
+    `${envName(example)}${OPTIONS[example].value ? '' : '=yes'} sets --${example}. An option on the command line wins.`
   );
 }

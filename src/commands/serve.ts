@@ -25,7 +25,7 @@ export const archive = defineCommand({
   optionHelp: {
     data: 'directory of the view files',
     'nats-stream': 'the stream to archive',
-    'min-free': 'wait below this much free disk space',
+    'min-free': 'wait while less than this much disk space is free',
   },
   run: (settings, _, invocation) => runArchive(settings, invocation),
 });
