@@ -24,7 +24,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'systemd-socket': 'a systemd socket, so that restarts refuse no view',
   caddy: 'a Caddy site with viewlog behind it',
   nginx: 'an nginx site with viewlog behind it',
-  dockerfile: 'a container image',
+  dockerfile: 'a Dockerfile for a container image',
   compose: 'a Docker Compose service of that image',
   prometheus: 'a Prometheus scrape configuration',
   alerts: 'Prometheus alerting rules',
@@ -130,13 +130,13 @@ async function knownStart({ data }: Announced, role: string): Promise<Announced 
 const ADDRESSES = ['host', 'port', 'status'] as const;
 
 /**
- * Returns the addresses that the command line doesn't give, as the viewlog that runs or ran in the
- * data directory has them: a proxy must find viewlog there. Returns none if that viewlog knows the
+ * Returns the addresses that the command line leaves out, taken from the viewlog that is running or
+ * last ran in the data directory: a proxy must find viewlog there. Returns none if that viewlog knows the
  * directory by another name: it ran in a container, and its addresses are valid only inside.
  */
 function addressesTaken({ data, chosen }: Announced, last: Announced | undefined) {
   const chosenThen: Chosen = last?.data === data ? (last?.chosen ?? {}) : {};
-  // Another process chose the texts, and root may install the printed file.
+  // Another process chose the texts, and root may install the printed file, so only plain addresses pass.
   const names = ADDRESSES.filter(
     (name) => !(name in chosen) && /^[\w.:[\]-]+$/.test(chosenThen[name]?.text ?? ''),
   );
@@ -205,7 +205,10 @@ function isForbidden(path: string): boolean {
   }
 }
 
-/** Warns about the account of a file that runs viewlog as the owner of its directory. */
+/**
+ * Warns if the printed file would run viewlog as root, or as a user whose data directory doesn't
+ * exist yet.
+ */
 function warningAboutOwner(of: Installation, used: Used): string | undefined {
   const { dir, isDirMissing, user, uid } = of;
   const isImage = used.has('uid');
