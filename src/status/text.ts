@@ -1,3 +1,4 @@
+import { formatCount } from '../base/format.ts';
 import { printable } from '../base/text.ts';
 import type { StatusModel } from './model.ts';
 import {
@@ -25,7 +26,7 @@ export function statusText(model: StatusModel): string {
       ),
     ),
     words.leftOut(model),
-    ...(model.unlisted.length === 0 ? [] : ['\nUnlisted ids that send views:']),
+    ...unlistedTitle(model),
     ...unlistedNotices(model).map(noticeText),
     ...(model.strayRequests === undefined ? [] : [`${model.strayRequests.name}:`]),
     ...strayNotices(model).map(noticeText),
@@ -33,6 +34,12 @@ export function statusText(model: StatusModel): string {
     `\n${`${words.fileWords(model)} viewlog ${model.version}.`.trimStart()}\n`,
   ];
   return lines.join('\n');
+}
+
+function unlistedTitle({ unlisted: { length }, unlistedInAll }: StatusModel): string[] {
+  if (length === 0) return [];
+  const some = length < unlistedInAll ? ` (${length} of ${formatCount(unlistedInAll)})` : '';
+  return [`\nUnlisted ids that send views${some}:`];
 }
 
 /** Returns a notice as lines: its title, and below it each step, command and quote. */

@@ -423,6 +423,13 @@ Aurora: both views in the last hour were refused. The refusals began on ${at('14
     );
   });
 
+  it('more unlisted ids send views than it lists', () => {
+    const scene = sceneOf({ files: { refusedDays } });
+    scene.accept(99);
+    for (let id = 11; id < 36; id++) scene.refuse(1, unlisted(String(id)));
+    expect(scene.whole()).toContain('\n\nUnlisted ids that send views (20 of 25):\n');
+  });
+
   it('more projects have problems than it shows', () => {
     const scene = sceneOf({ files: { refusedDays } });
     const ids = Array.from({ length: 13 }, (_, i) => String(i + 1));
