@@ -294,7 +294,8 @@ async function stopUnread(scene: Scene): Promise<void> {
   const startMs = performance.now();
   await endRow(scene, viewlog, 'unread answers');
   const ms = performance.now() - startMs;
-  scene.row('unread answers: the stop takes at most 10 s', ms < 10_000, ms);
+  // viewlog stops waiting after 7 s; a busy machine can be seconds late.
+  scene.row('unread answers: the stop ends without them', ms < 20_000, ms);
   scene.row('unread answers: the connection is closed at a stop', await until(unread.isClosed));
 }
 
