@@ -14,7 +14,7 @@ import type { FileOps } from './ops.ts';
  */
 export async function prepareDirectory(dir: string, files: FileOps): Promise<string | undefined> {
   try {
-    const made = fs.mkdirSync(dir, { recursive: true, mode: 0o750 });
+    const made = makeAll(dir);
     if (made === undefined) return undefined;
     // A service's umask is often 077, and then the shipper's group couldn't enter it.
     fs.chmodSync(dir, 0o750);
@@ -24,6 +24,26 @@ export async function prepareDirectory(dir: string, files: FileOps): Promise<str
     return dir;
   } catch (error) {
     throw cannotOpen(dir, error, `create directory "${dir}"`);
+  }
+}
+
+/**
+ * Makes a directory and its parents, as `recursive` does. In /proc, where nothing can be made, that
+ * option makes Node 20 try forever.
+ * @returns the first directory that was missing.
+ */
+function makeAll(dir: string): string | undefined {
+  const make = () => fs.mkdirSync(dir, 0o750);
+  try {
+    make();
+    return dir;
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === 'EEXIST' && fs.statSync(dir).isDirectory()) return undefined;
+    if (errno !== 'ENOENT' || dirname(dir) === dir) throw error;
+    const first = makeAll(dirname(dir));
+    make();
+    return first ?? dir;
   }
 }
 

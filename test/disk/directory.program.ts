@@ -1,6 +1,7 @@
 import { execSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
+import { tempDir } from '../support/temp-dir.ts';
 import { dataDirectory, run, start } from '../support/viewlog.ts';
 
 const SERVE = ['serve', '--port=0', '--status=off'];
@@ -39,3 +40,21 @@ async function startOnce(data: string): Promise<void> {
   await viewlog.says(/viewlog listening on/);
   expect(await viewlog.signal('SIGTERM')).toMatchObject({ code: 0 });
 }
+
+test.skipIf(process.platform !== 'linux')(
+  'a data directory that nobody can make ends the start, and missing parents are made',
+  async () => {
+    const args = [...SERVE, '--projects', `${dataDirectory()}/projects.json`];
+    for (const data of ['/proc/x', '/proc/x/y']) {
+      const { code, stderr } = await start([...args, '--data', data], tempDir()).ended;
+      expect([code, stderr]).toEqual([
+        73,
+        expect.stringMatching(/^error: Can't create directory "\/proc\/x/),
+      ]);
+    }
+    const data = `${tempDir()}/a/b`;
+    const viewlog = start([...args, '--data', data], tempDir());
+    await viewlog.says(/viewlog listening on/);
+    expect(fs.statSync(data).mode & 0o777).toBe(0o750);
+  },
+);
