@@ -28,6 +28,7 @@ const ANSWERS = {
     'docker | docker compose | podman | docker image | set up docker | install docker',
   'containers # Kubernetes':
     'kubernetes | k8s | kubernetes readiness probe | liveness probe | CrashLoopBackOff',
+  'cluster # The balancer': 'load balancing | two servers load balancing',
   'cluster # More than one server': 'nats | jetstream | high availability | set up a cluster',
   'fields # What a page puts into a view': 'title | url',
   'files # The files':
@@ -54,7 +55,7 @@ const ANSWERS = {
     'csv | export | sql | sqlite | python | pandas | export to excel | export views as csv | jq',
   "privacy # Addresses in the proxy's log": 'proxy log | nginx access log',
   'privacy # Deleting data':
-    "delete a visitor | old files aren't removed | right to be forgotten | subject access | subject access request | erasure | delete views of one person | delete one visitor's data | delete all data | gdpr erasure request",
+    "delete a visitor | old files aren't removed | right to be forgotten | right to erasure | subject access | subject access request | erasure | delete views of one person | delete one visitor's data | delete all data | gdpr erasure request",
   'privacy # Do I need consent?':
     'consent | legal basis | banner | cookie | ip address | session | unique visitors | cookie banner | lawyer | does it set a cookie | x-forwarded-for | gdpr consent | is it legal',
   'privacy # Third parties and processors':
@@ -99,7 +100,7 @@ const ANSWERS = {
   'runtimes # Bun': 'bun',
   'runtimes # Runtimes and platforms': 'windows | macos | run on windows',
   'security # A flood': 'spam | ddos attack',
-  'security # Permissions': 'file permissions',
+  'security # Permissions': 'file permissions | which user does it run as',
   "security # The status server's token":
     'password | change the token | forgot token | status-token-file',
   "security # Views aren't authenticated": 'authentication | api key | fake views',
@@ -145,8 +146,9 @@ const ANSWERS = {
   'trouble # 429':
     '429 | limits | rate limit | limit | too many views | too many requests | 429 too many requests',
   'trouble # 502':
-    'connection refused | Failed to load resource: the server responded with a status of 502 (Bad Gateway) | connect() failed (111: Connection refused) while connecting to upstream | bad gateway | gateway timeout | 502 bad gateway | connect ECONNREFUSED 127.0.0.1:8080 | net::ERR_CONNECTION_REFUSED | upstream prematurely closed connection while reading response header',
-  'trouble # 503': '503 | service unavailable | storage-unavailable',
+    'net::ERR_CONNECTION_TIMED_OUT | connection timed out | connection refused | Failed to load resource: the server responded with a status of 502 (Bad Gateway) | connect() failed (111: Connection refused) while connecting to upstream | bad gateway | gateway timeout | 502 bad gateway | connect ECONNREFUSED 127.0.0.1:8080 | net::ERR_CONNECTION_REFUSED | upstream prematurely closed connection while reading response header',
+  'trouble # 503':
+    '503 | service unavailable | storage-unavailable | error: Refusing views and retrying: Can\'t open "d/views-2026-01-31.ndjson" for writing: it isn\'t a regular file; move it away',
   'trouble # A site went silent':
     'silent | views stopped | site stopped | site stopped sending | no more views since yesterday',
   'trouble # A view is stored twice':
@@ -159,14 +161,17 @@ const ANSWERS = {
     'disk | space | full | no space left | ENOSPC | disk full | full disk | my disk is full | ENOSPC: no space left on device, write',
   'trouble # Exit 64': 'error: Unknown option --prot. Did you mean --port?',
   'trouble # Exit 69':
-    "error: Can't listen on 127.0.0.1:8080 (--host, --port) | port in use | EADDRINUSE | listen EADDRINUSE: address already in use 127.0.0.1:8080 | port 8080 in use",
+    "error: Can't reach the NATS cluster at 127.0.0.1:23399: connection refused | error: Can't listen on 127.0.0.1:8080 (--host, --port) | port in use | EADDRINUSE | listen EADDRINUSE: address already in use 127.0.0.1:8080 | port 8080 in use",
+  'trouble # Exit 74':
+    'error: The data directory "/var/lib/viewlog" is gone: it was moved or removed, or its disk isn\'t mounted; bring it back, then start viewlog again',
   'trouble # Exit 78': 'code=exited, status=78/CONFIG',
   'trouble # Exit 73':
     'error: Another viewlog is writing to "./data": process 31022, viewlog 0.1.0 (a723f11), running since 2026-11-27T18:48:08Z, at http://127.0.0.1:18977 (this one would be at http://127.0.0.1:18979); leave it running or end it: kill 31022 | read-only file system | already running | what does exit 73 mean | error: Another viewlog writes to "/var/lib/viewlog": process 2580 | status=226/NAMESPACE | permission denied | EACCES | EACCES: permission denied, open \'/var/lib/viewlog/projects.json\'',
   'trouble # Nothing arrives':
     'no views | views missing | nothing shows up | no data | failed to fetch | TypeError: Failed to fetch | NetworkError when attempting to fetch | NetworkError when attempting to fetch resource. | no data arrives | my views are missing',
   'trouble # The shipper sends nothing': 'vector sends nothing',
-  "trouble # The status page doesn't open": 'unauthorized | status page does not open | 401',
+  "trouble # The status page doesn't open":
+    'Another site sent you here: enter the address in a new tab instead. | Use the host name localhost, 127.0.0.1 or [::1]. | unauthorized | status page does not open | 401',
   'trouble # Trouble': 'not working | refused | error',
 };
 
