@@ -33,7 +33,7 @@ import {
   programWords,
 } from './installation.ts';
 
-export type Options = Readonly<Record<string, string | number | undefined>>;
+export type Options = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
 /**
  * Returns the command with the prefix that runs it as that account; unchanged if the owner is root
@@ -116,7 +116,7 @@ export function viewlog(
   options: Options = {},
 ): string {
   const flags = Object.entries(options).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name}`, String(value)],
+    [value ?? []].flat().flatMap((one) => [`--${name}`, String(one)]),
   );
   return [...program, ...command, ...flags].map(shellQuoted).join(' ');
 }

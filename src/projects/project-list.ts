@@ -8,7 +8,7 @@ import { TokenBucket } from './rate-limit.ts';
 // The projects as the collector sees them. This list doesn't read the file; `follow.ts` keeps it up
 // to date.
 
-export type Projects = Pick<ProjectList, 'operator' | 'fault' | 'find' | 'all'>;
+export type Projects = Pick<ProjectList, 'operator' | 'fault' | 'find' | 'all' | 'removed'>;
 
 /** A projects file that can't be used. */
 export interface ProjectsFault {
@@ -52,6 +52,8 @@ export class ProjectList {
   /** The fault of the projects file now. The last good list stays active meanwhile. */
   fault: ProjectsFault | undefined;
   #byId: ReadonlyMap<string, Project> = new Map();
+  /** The last entries of projects that were listed since the start and no longer are. */
+  readonly #removed = new Map<string, Project>();
   /** The spent limit of each id, listed or not. */
   readonly #buckets = new Map<string, TokenBucket>();
 
@@ -64,11 +66,18 @@ export class ProjectList {
    */
   replace({ operator, projects }: ProjectsFile, nowMs = 0): void {
     this.operator = operator;
+    for (const [id, project] of this.#byId) this.#removed.set(id, project);
+    for (const { id } of projects) this.#removed.delete(id);
     this.#byId = new Map(projects.map((entry) => [entry.id, this.#listed(entry, nowMs)]));
   }
 
   find(id: string): Project | undefined {
     return this.#byId.get(id);
+  }
+
+  /** Returns the last entry of a project that was listed since the start and no longer is. */
+  removed(id: string): Project | undefined {
+    return this.#removed.get(id);
   }
 
   all(): readonly Project[] {

@@ -411,18 +411,24 @@ const fromWords = ({ origin }: Sample): string =>
 
 /** Returns what to do about a project that is no longer listed but was when its views arrived. */
 export function delistedStep(
-  { id, reasons }: Pick<ProjectRow, 'id' | 'reasons'>,
+  { id, reasons, removed }: Pick<ProjectRow, 'id' | 'reasons' | 'removed'>,
   lastAcceptedMs = 0,
   of: Installation,
 ): Step {
-  const text =
-    `${id} was in the projects file, and its last view was accepted on ${at(lastAcceptedMs)}. ` +
-    'If its entry was removed or its id was changed by mistake, restore the entry in the projects file. ' +
-    'If it was removed on purpose, remove the script from its pages.';
+  const was = `${id} was in the projects file, and its last view was accepted on ${at(lastAcceptedMs)}.`;
+  const onPurpose = 'If it was removed on purpose, remove the script from its pages.';
+  const byMistake = 'If its entry was removed or its id was changed by mistake,';
+  const text = `${was} ${byMistake} restore the entry in the projects file. ${onPurpose}`;
   // Views refused for another reason arrived while the project was listed.
   const reason = reasons.find(({ sample }) => sample.code === 'project-not-activated');
   const { remedy } = reason ?? {};
   if (reason === undefined || remedy?.kind !== 'activate') return { text };
+  if (removed !== undefined) {
+    const { name, origins, contact, maxViewsPerMinute } = removed;
+    const entry = { name, origin: origins, contact, 'max-views-per-minute': maxViewsPerMinute };
+    const command = commands.activate(of, id, entry);
+    return { text: `${was} ${onPurpose} ${byMistake} add the entry again:`, command };
+  }
   const how =
     remedy.origin === undefined
       ? 'without the old name, limit and origins, so that it accepts views from any site'

@@ -60,6 +60,8 @@ export interface Judged extends Arrivals {
   readonly id: string;
   readonly name: string | undefined;
   readonly origins: readonly string[] | undefined;
+  /** The last entry of an id that was removed since the start. */
+  readonly removed: Pick<Project, 'name' | 'origins' | 'maxViewsPerMinute' | 'contact'> | undefined;
   readonly state: ProjectState;
   /** `undefined` if there is no problem. */
   readonly colour: Colour | undefined;
@@ -172,6 +174,7 @@ export function judge(
     id,
     name,
     origins,
+    removed: kind === 'unlisted' ? around.projects.removed(id) : undefined,
     ...arrivals,
     state,
     colour: colourOf(kind, state, reasons.some(isFixed)),

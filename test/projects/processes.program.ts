@@ -184,21 +184,39 @@ test("viewlog removes an old copy of the projects file that it can't replace", a
   );
 });
 
-test('the log warns about an edit that drops a project whose views still arrive', async () => {
-  const data = dataDirectory({ projects: [{ id: '1000001' }, { id: '7' }, { id: '8' }] });
-  const viewlog = await startViewlog({ data });
-  expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
+test('the log warns about an edit that drops a project whose views still arrive, and the status page prints the command that restores the entry', async () => {
+  const entry = {
+    id: '1000001',
+    name: "Jo's site",
+    origins: ['https://a.example', 'https://*.a.example'],
+    maxViewsPerMinute: 500,
+    contact: 'jo@a.example',
+  };
+  const data = dataDirectory({ projects: [entry, { id: '7' }, { id: '8' }] });
+  const viewlog = await startWatched({ data });
+  const sent = async (): Promise<number> =>
+    (await viewlog.post(MINIMAL_VIEW, { origin: 'https://a.example' })).status;
+  expect(await sent()).toBe(201);
   const write = (...ids: string[]): void =>
     fs.writeFileSync(
       `${data}/projects.json`,
       JSON.stringify({ projects: ids.map((id) => ({ id })) }),
     );
-  write('1000001', '8');
+  fs.writeFileSync(`${data}/projects.json`, JSON.stringify({ projects: [entry, { id: '8' }] }));
   await viewlog.says(/^Projects file reloaded: .*; no longer listed: project 7$/m);
   write('8');
   await viewlog.says(
     /^warning: Projects file reloaded: .*\. Views of project 1000001 were accepted in /m,
   );
+  expect(await sent()).toBe(403);
+  const page = await (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
+  const [, command = ''] = / add the entry again:\n {4}(.*)\n/.exec(page)!;
+  execFileSync('sh', ['-c', command], { cwd: '/' });
+  const { projects } = JSON.parse(fs.readFileSync(`${data}/projects.json`, 'utf8')) as {
+    projects: unknown[];
+  };
+  expect(projects).toContainEqual({ ...entry, active: true });
+  await until(async () => (await sent()) === 201);
 });
 
 test('the command that a first start prints for a missing projects file creates the file', async () => {

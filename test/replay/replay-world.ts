@@ -149,6 +149,7 @@ export class ReplayWorld {
       projects: {
         find: (id) => this.#projects.find(id),
         all: () => [],
+        removed: () => undefined,
         operator: '',
         fault: undefined,
       },

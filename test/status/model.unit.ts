@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/time.ts';
+import { ProjectList } from '../../src/projects/project-list.ts';
 import { page } from '../../src/status/page.tsx';
 import { spaceStep } from '../../src/status/problem-words.ts';
 import { reasonKey } from '../../src/status/reasons.ts';
@@ -584,7 +585,15 @@ it('the status page shows an unlisted id until it is activated, with the command
   );
   expect(scene.whole()).toContain(now);
   expect(scene.whole()).toMatch(/ 9 {3}arriving {12}77 {2}New\n/);
+  const entry = { name: "Jo's", origins: ['https://x.example', MOVED], maxViewsPerMinute: 500 };
+  scene.list(AURORA, { id: '2' }, { id: '77', ...entry, contact: 'a@b.example' });
   scene.list(AURORA, { id: '2' });
+  expect(scene.text()).toContain(`
+  77 was in the projects file, and its last view was accepted on ${at('14:00')}. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, add the entry again:
+    ${VIEWLOG} activate 77 ${FILES} --name 'Jo'\\''s' --origin https://x.example --origin ${MOVED} --contact a@b.example --max-views-per-minute 500
+`);
+  // A restarted viewlog doesn't know the entry.
+  scene.projects = new ProjectList({ projects: [AURORA, { id: '2' }] });
   expect(scene.text())
     .toContain(`Project 77 (no longer listed): 9 of 10 views in the last hour were refused. The refusals began on ${at('14:00')}.
   77 was in the projects file, and its last view was accepted on ${at('14:00')}. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. If it was removed on purpose, remove the script from its pages. To add a new entry instead, with https://x.example as its only origin and without the old name and limit:
