@@ -7,7 +7,7 @@ import { portOf } from '../http/listener.ts';
 import * as commands from '../installation/commands.ts';
 import { type Installation, otherProjects } from '../installation/installation.ts';
 import { summaryOf } from '../projects/project-list.ts';
-import { BRING_BACK, savedIn, summaryOfFaults } from '../projects/projects-file.ts';
+import { BRING_BACK, summaryOfFaults } from '../projects/projects-file.ts';
 import { overdueNotice, problemNotice, RESTORE_PROJECTS } from '../status/problem-words.ts';
 import { needsTokenVariable } from '../settings.ts';
 import { isOpen } from '../status/state.ts';
@@ -64,9 +64,10 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
     const what = `${fault}. ${effect}`;
     const { line, create, fact, saved } = reading;
     if (line !== undefined) {
-      const copy = saved ? ` The last good list is ${savedIn(saved)}.` : '';
-      const fix = `Correct the file.${copy} To check it again, run:`;
-      return [error(what, fix, commands.check(of))];
+      const restore = saved
+        ? `If parts of the file are missing, restore the last good list:\n  ${saved.restore}\nOtherwise, correct the file.`
+        : 'Correct the file.';
+      return [error(what, `${restore} To check it again, run:`, commands.check(of))];
     }
     if (fact !== undefined && saved) {
       return [error(`${fact}. ${effect}`, 'To restore the last good list:', saved.restore)];

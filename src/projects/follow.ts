@@ -14,6 +14,7 @@ import {
   type Reading,
   continues,
   fileOrFatal,
+  isCut,
   RESTORE,
   summaryOfFaults,
 } from './projects-file.ts';
@@ -129,7 +130,9 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
   const lost = isMissing ? cannotRead(path, what) : reading.fact;
   const first = lost ?? summaryOfFaults(reading.faults);
   const restore = saved ? `to restore it, run: ${saved.restore}` : isMoved ? BACK : RESTORE;
-  const fix = lost === undefined ? access && fixText(access) : restore;
+  const cut =
+    saved && isCut(reading.faults) ? `if it was cut short, run: ${saved.restore}` : undefined;
+  const fix = lost === undefined ? (cut ?? (access && fixText(access))) : restore;
   const fact = `${sentence(first)} ${continues(saved)}`;
   projects.fault = {
     message: fix === undefined ? fact : `${fact}; ${fix}`,

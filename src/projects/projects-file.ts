@@ -167,12 +167,22 @@ export const faultsOf = ({
 export function fileOrFatal(reading: Reading): ProjectsFile {
   if ('file' in reading) return reading.file;
   const { saved, line, access } = reading;
-  const more = line && saved ? [`The last good list is ${savedIn(saved)}`] : [];
+  const more = line && saved ? [restoreText(reading.faults, saved)] : [];
   const message = withFix([...faultsOf(reading), ...more].join('\n'), access);
   // With a fix, the message is complete.
   const cause = access === undefined ? reading.content : undefined;
   throw new Fatal(EXIT.badConfiguration, message, cause);
 }
+
+/** Returns how to restore a file with syntax errors, if it was cut short, or where its copy is. */
+const restoreText = (faults: readonly string[], saved: SavedList): string =>
+  isCut(faults)
+    ? `If the file was cut short, restore the last good list: ${saved.restore}`
+    : `The last good list is ${savedIn(saved)}`;
+
+/** Returns whether the file's text ends too early, as if its end were missing. */
+export const isCut = ([first = '']: readonly string[]): boolean =>
+  first.endsWith('found the end of the text');
 
 /** `saved in "/var/lib/viewlog/last-projects.json"` */
 export const savedIn = ({ path }: SavedList): string => `saved in "${printable(path, Infinity)}"`;

@@ -34,7 +34,7 @@ test('viewlog refuses a named pipe in place of the projects file, without waitin
   expect([code, stderr]).toEqual([78, expect.stringContaining("isn't a regular file")]);
 });
 
-test('after a start with several projects, no command creates a deleted projects file with only one', async () => {
+test('once viewlog has started, no command replaces a deleted projects file with one that lists a single project', async () => {
   const data = dataDirectory();
   const path = `${data}/projects.json`;
   if (process.getuid?.() === 0) {
@@ -88,7 +88,7 @@ describe.each([
   ['empty', (path: string) => fs.writeFileSync(path, ' \n')],
   ['missing', (path: string) => fs.rmSync(path)],
 ])('if the projects file is %s', (what, lose) => {
-  it('every message about that prints the command that restores the last good list', async () => {
+  it('every message about the file prints the command that restores the last good list', async () => {
     const data = dataDirectory(LIST);
     const [path, copy] = [`${data}/projects.json`, `${data}/last-projects.json`];
     const viewlog = await startWatched({ data });
@@ -132,7 +132,7 @@ describe.each([
   });
 });
 
-test('the errors in a projects file that was cut short name the copy of the last good list', async () => {
+test('every message about a projects file that was cut short prints the command that restores the last good list', async () => {
   const data = dataDirectory(LIST);
   const [path, copy] = [`${data}/projects.json`, `${data}/last-projects.json`];
   const viewlog = await startWatched({ data });
@@ -140,16 +140,18 @@ test('the errors in a projects file that was cut short name the copy of the last
   await until(() => fs.existsSync(copy));
   fs.writeFileSync(path, text.slice(0, text.indexOf('https', 9_000) + 3));
   await viewlog.says(
-    /expected a closing double quote after "htt"; found the end of the text\. viewlog continues with the last good list, saved in ".*\/last-projects\.json"$/m,
+    /expected a closing double quote after "htt"; found the end of the text\. viewlog continues with the last good list, saved in ".*\/last-projects\.json"; if it was cut short, run: cp /m,
   );
   const page = await (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
   const [, command = ''] =
     /\n {2}If parts of the file are missing, restore the last good list instead:\n {4}(.*)\n/.exec(
       page,
     )!;
-  const saved = `The last good list is saved in "${copy}"`;
+  const saved = `If the file was cut short, restore the last good list: ${command}`;
   const doctor = (await run(['doctor'], { data })).stdout;
-  expect(doctor.replaceAll(/\s+/g, ' ')).toContain(`Correct the file. ${saved}. To check it again`);
+  expect(doctor.replaceAll(/\s+/g, ' ')).toContain(
+    `If parts of the file are missing, restore the last good list: ${command} Otherwise, correct the file. To check it again, run:`,
+  );
   await viewlog.signal('SIGTERM');
   for (const args of [['check'], SERVE]) {
     const { code, stderr } = await run(args, { data });
