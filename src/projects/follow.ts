@@ -134,11 +134,13 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
     saved && isCut(reading.faults) ? `if it was cut short, run: ${saved.restore}` : undefined;
   const fix = lost === undefined ? (cut ?? (access && fixText(access))) : restore;
   const fact = `${sentence(first)} ${continues(saved)}`;
+  const loss = lost === undefined ? undefined : isMissing ? 'missing' : 'empty';
+  const isSame = fault?.loss === loss && !fault?.access === !access;
   projects.fault = {
     message: fix === undefined ? fact : `${fact}; ${fix}`,
     first,
-    sinceMs: fault?.sinceMs ?? Date.now(),
-    loss: lost === undefined ? undefined : isMissing ? 'missing' : 'empty',
+    sinceMs: (isSame ? fault?.sinceMs : undefined) ?? Date.now(),
+    loss,
     access,
     line,
     saved,

@@ -41,7 +41,10 @@ export function createGuard({
     const given = tokenOf(headers.get('authorization') ?? '');
     if (given !== undefined && timingSafeEqual(sha256(given), digest)) return 'trusted';
     if (HEALTH_PATHS.has(path)) return 'open';
-    return refused(401, 'Send the token, as a Bearer token or as the password of any user.');
+    return refused(
+      401,
+      'Send the token, as a Bearer token or as the password, with any user name.',
+    );
   };
 }
 

@@ -122,7 +122,10 @@ export function modelOf(input: ModelInput): StatusModel {
   const toRow = (one: Judged): ProjectRow => rowOf(one, input);
   const problems = listing.problems.toSorted(byRank);
   const found = problems.filter((one) => one.kind === 'project' && matches(one, filter));
-  const unlisted = unlistedIn(input);
+  const shown = problems.slice(0, PROBLEMS_MAX);
+  const unlisted = unlistedIn(input, shown);
+  const stray =
+    strayRequests ?? problems.slice(PROBLEMS_MAX).find(({ kind }) => kind === 'requests');
   const total = figuresOf(counts.total, input);
   const isCounted = total.lastAcceptedMs !== undefined || counts.projects.size > 0;
   const hasEarlierViews = hasViewsBefore(input);
@@ -144,7 +147,7 @@ export function modelOf(input: ModelInput): StatusModel {
     closedFiles: files.closedFiles,
     copiesGid: files.copiesGid,
     overdue: files.overdue,
-    problems: problems.slice(0, PROBLEMS_MAX).map(toRow),
+    problems: shown.map(toRow),
     problemsInAll: problems.filter(({ colour }) => colour !== 'green').length,
     isAlarming: problems.some(isAlarming),
     projects: [...found, ...others].slice(0, ROWS_MAX).map(toRow),
@@ -154,7 +157,7 @@ export function modelOf(input: ModelInput): StatusModel {
     isNew: !isCounted && !hasEarlierViews,
     unlisted: unlisted.slice(0, UNLISTED_MAX).map(toRow),
     unlistedInAll: unlisted.length,
-    strayRequests: strayRequests && toRow(strayRequests),
+    strayRequests: stray && toRow(stray),
     latestAccepted: latestViews(input),
     latestRefused: latestRefusals(input),
   };
@@ -177,10 +180,9 @@ const ALARM_MIN = 20;
 const isAlarming = ({ colour, state, refused }: Judged): boolean =>
   colour !== 'green' && (state === 'silent' || refused >= ALARM_MIN);
 
-/** Judges the ids that sent refused views and aren't listed, without those that are problems. */
-function unlistedIn(input: ModelInput): Judged[] {
-  // A lost projects file can make problems of all projects.
-  const problems = new Set(input.listing.problems.map(({ id }) => id));
+/** Judges the ids that sent refused views and aren't listed, without the problems that are shown. */
+function unlistedIn(input: ModelInput, shown: readonly Judged[]): Judged[] {
+  const problems = new Set(shown.map(({ id }) => id));
   return Array.from(input.counts.projects)
     .filter(([id, { reasons }]) => reasons.size > 0 && input.projects.find(id) === undefined)
     .filter(([id]) => !problems.has(id))

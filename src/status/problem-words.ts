@@ -78,9 +78,7 @@ export function noticesOf(model: StatusModel): Notice[] {
   const notices: Notice[] = [
     ...obstacles,
     ...problems.map((row) => problemNotice(row, of, model.nowMs)),
-    ...(left > 0
-      ? [{ title: `${plural(left, 'more problem')}: see the projects below.`, steps: [] }]
-      : []),
+    ...(left > 0 ? [{ title: `${plural(left, 'more problem')}: see below.`, steps: [] }] : []),
     ...(overdue.length === 0 ? [] : [overdueNotice(overdue, of)]),
     ...notes.map((note) => messageNotice(note, 'amber')),
     ...(model.isNew && obstacles.length === 0 ? [firstSteps(model)] : []),
@@ -106,11 +104,14 @@ export const RESTORE_PROJECTS =
   "that it doesn't list would be refused.";
 
 function faultNotice(fault: ProjectsFault, of: Installation): Notice {
-  const { first, sinceMs, access, saved } = fault;
+  const { first, sinceMs, access, saved, loss } = fault;
+  const which = loss === undefined ? '' : ` "${printable(of.projects ?? '', Infinity)}"`;
+  const since = `The projects file${which} has been ${faultWord(fault)} since ${at(sinceMs)}.`;
   const what = access?.command === undefined ? withFix(first, access) : first;
+  const title = `${since} ${sentence(continues(saved))}`;
   return {
     colour: 'amber',
-    title: `The projects file has been ${faultWord(fault)} since ${at(sinceMs)}. ${sentence(continues(saved))} ${sentence(what)}`,
+    title: loss === undefined ? `${title} ${sentence(what)}` : title,
     steps: correction(fault, of),
   };
 }
@@ -530,7 +531,7 @@ const REPLAYABLE: ReadonlySet<Remedy['kind']> = new Set([
 
 /** The end of each obstacle, in words. The page reports the obstacle itself first. */
 const END: Readonly<Record<Obstacle, string>> = {
-  'projects-file': 'the projects file is correct',
+  'projects-file': 'viewlog can use the projects file again',
   storage: 'views can be stored again',
   directory: "viewlog's account can create files in the data directory",
   'refused-file': 'viewlog can read the file',
@@ -551,7 +552,10 @@ function obstructionOf(
   if (!REPLAYABLE.has(kind)) {
     return `A replay wouldn't help: the view${stored === 1 ? '' : 's'} would be refused again.`;
   }
-  if (obstacle === 'directory') return laterOf(obstacle, 'which of them were sent again');
+  if (obstacle === 'directory') {
+    const what = stored === 1 ? 'whether it was' : 'how many of them were';
+    return laterOf(obstacle, `${what} sent again`);
+  }
   return obstacle && laterOf(obstacle, 'the command for a replay');
 }
 
@@ -586,7 +590,10 @@ const whyLost = (code: RefusalCode, { why }: Fate): string =>
 export function faultWords({ field, message, received }: Omit<Issue, 'expected'>): string {
   const name = field === '' ? 'the view' : printable(field);
   const [fact, hint] = printable(message).split(/ \((did you mean .*\?)\)$/);
-  return `${name} ${fact} (received ${printable(received)}${hint ? `; ${hint}` : ''})`;
+  const more = [received === 'nothing' ? '' : `received ${printable(received)}`, hint].filter(
+    Boolean,
+  );
+  return `${name} ${fact}${more.length === 0 ? '' : ` (${more.join('; ')})`}`;
 }
 
 const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {

@@ -101,8 +101,8 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
   }
   if (arriving > 0) {
     const fixed = problems.length > 0 ? '; earlier problems are fixed' : '';
-    const projects = plural(projectsActive, 'active project');
-    return ['green', `Views are arriving from ${formatCount(arriving)} of ${projects}${fixed}`];
+    const projects = `${formatCount(arriving)} of ${formatCount(projectsActive)} active projects`;
+    return ['green', `Views are arriving from ${projects}${fixed}`];
   }
   const [only] = model.projectsListed === 1 ? model.projects : [];
   if (projectsActive === 0) {
@@ -114,6 +114,10 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
   if (lastAcceptedMs !== undefined) {
     const from = only ? named(only.name) : 'active projects';
     return ['grey', `Quiet: no views from ${from} in the last hour`];
+  }
+  // Views of ids that were removed since.
+  if (only && model.total.lastAcceptedMs !== undefined) {
+    return ['grey', `No view accepted from ${named(only.name)} yet`];
   }
   const since = model.hasEarlierViews ? 'since the counts began' : 'yet';
   return ['grey', `No view accepted ${since}`];

@@ -142,7 +142,7 @@ export async function expectHealthy(
   expect(text).not.toContain('Nothing answers');
   if (!place.hasPage || place.plan.role === 'archive') return;
   const fixed = unfixed === undefined ? '; earlier problems are fixed' : '';
-  const headline = new RegExp(`^Views are arriving from \\d of \\d active projects?${fixed}\n`);
+  const headline = new RegExp(`^Views are arriving from \\d of \\d active projects${fixed}\n`);
   const seen = async (): Promise<string> => {
     const page = await place.page();
     if (!headline.test(page)) await place.send();

@@ -102,7 +102,9 @@ describe.each([
     );
     const page = await (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
     expect(page).toMatch(
-      new RegExp(`^The projects file is ${what}\n[^]*\nThe projects file has been ${what} since `),
+      new RegExp(
+        `^The projects file is ${what}\n[^]*\nThe projects file ".*" has been ${what} since `,
+      ),
     );
     expect(page).toContain(`\n  To restore it:\n    ${command}\n`);
     const doctor = (await run(['doctor'], { data })).stdout;

@@ -189,7 +189,7 @@ describe('/arriving', () => {
     expect(await ask('?project=1')).toStrictEqual([503, refused]);
     expect(await ask('?project=2')).toStrictEqual([
       200,
-      'Views are arriving from 1 of 1 active project',
+      'Views are arriving from 1 of 1 active projects',
     ]);
     expect(await ask('?project=3')).toStrictEqual([404, "That project isn't listed."]);
     // The headline is amber while more than one in ten is refused.
@@ -226,14 +226,14 @@ describe('/arriving', () => {
       'Project 77: 95% refused (project not activated)',
     ]);
     expect(await ask('?project=78')).toStrictEqual(unlisted);
-    expect(await ask('?project=1')).toStrictEqual([200, 'No view accepted yet']);
+    expect(await ask('?project=1')).toStrictEqual([200, 'No view accepted from Project 1 yet']);
   });
 
   it('names the project that it is asked about, even if that is quiet or inactive', async () => {
     const scene = new Scene([{ id: '1', name: 'Aurora' }, { id: '2' }, { id: '3', active: false }]);
     const ask = arriving(scene);
     scene.accept(1, '1');
-    expect((await ask('?project=2'))[1]).toBe('No view accepted yet');
+    expect((await ask('?project=2'))[1]).toBe('No view accepted from Project 2 yet');
     expect((await ask('?project=3'))[1]).toBe('Project 3 is inactive, so its views are refused');
     scene.nowMs += HOUR_MS;
     expect((await ask('?project=1'))[1]).toBe('Quiet: no views from Aurora in the last hour');

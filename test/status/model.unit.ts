@@ -101,7 +101,7 @@ The projects file has been invalid since ${at('14:00')}. viewlog continues with 
   Correct the file. Until then, no command can change it. To check it again:
     ${VIEWLOG} check ${FILES}`);
     expect(scene.whole()).toMatch(
-      /\n77\n.*\n {2}Once the projects file is correct, the status page shows the fix\.\n/,
+      /\n77\n.*\n {2}Once viewlog can use the projects file again, the status page shows the fix\.\n/,
     );
     // The other notices print no command that needs the projects file, whatever their reasons.
     scene.refuse(1, moved, MOVED);
@@ -127,14 +127,14 @@ The projects file has been invalid since ${at('14:00')}. viewlog continues with 
     const saved = { path: '/data/last-projects.json', restore: 'cp a b' };
     const scene = sceneOf({ fault: { first: 'projects.json is empty', loss: 'empty', saved } });
     expect(scene.text()).toMatch(
-      /^The projects file is empty\nThe projects file has been empty since .* list, saved in "\/data\/last-projects\.json"\. projects\.json is empty\.\n {2}To restore it:\n {4}cp a b$/,
+      /^The projects file is empty\nThe projects file "\/data\/projects\.json" has been empty since .* list, saved in "\/data\/last-projects\.json"\.\n {2}To restore it:\n {4}cp a b$/,
     );
   });
 
   it('the projects file was removed, and there is no copy', () => {
     const scene = sceneOf({ fault: { first: 'projects.json is gone', loss: 'missing' } });
     expect(scene.text()).toMatch(
-      /^The projects file is missing\nThe projects file has been missing since .* list, which a restart would lose\. projects\.json is gone\.\n {2}Restore it from a backup, or list every project in it again: .*\.\n {2}To read how to restore it:\n {4}\/srv\/viewlog help 'restore projects'$/,
+      /^The projects file is missing\nThe projects file "\/data\/projects\.json" has been missing since .* list, which a restart would lose\.\n {2}Restore it from a backup, or list every project in it again: .*\.\n {2}To read how to restore it:\n {4}\/srv\/viewlog help 'restore projects'$/,
     );
   });
 
@@ -400,7 +400,7 @@ Aurora: both views in the last hour were refused. The refusals began on ${at('14
     ];
     const from = '{"url":"/shop"}';
     scene.refuse(1, { code: 'invalid-view', project: '1', issues: other }, undefined, from);
-    expect(scene.text()).toContain(`: hc is required (received nothing).
+    expect(scene.text()).toContain(`: hc is required.
   Correct the page "/shop". To see why this view was refused:
     printf %s '${from}' | ${VIEWLOG} explain ${FILES}
   Another case, most recently on ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
@@ -437,7 +437,20 @@ Aurora: both views in the last hour were refused. The refusals began on ${at('14
     scene.list(...ids.map((id) => ({ id })));
     for (const id of ids) scene.refuse(1, { code: 'invalid-view', project: id });
     expect(scene.text()).toMatch(/; 10 more\n/);
-    expect(scene.text()).toMatch(/\n3 more problems: see the projects below\.$/);
+    expect(scene.text()).toMatch(/\n3 more problems: see below\.$/);
+    for (const id of ids) scene.accept(1, id);
+    scene.list({ id: '99', name: 'Other' });
+    for (const id of ids) scene.refuse(1, unlisted(id));
+    expect(scene.text()).toMatch(/\n3 more problems: see below\.$/);
+    const below = scene.whole().split('\n\nUnlisted ids that send views:\n')[1]!;
+    expect(below.match(/^\d+$/gm)).toHaveLength(3);
+  });
+
+  it('the only listed project has sent no view, but a removed id has', () => {
+    const scene = new Scene([{ id: '1' }]);
+    scene.accept(70);
+    scene.list({ id: '2', name: 'Other' });
+    expect(scene.whole()).toMatch(/^No view accepted from Other yet\nLast view accepted 1 s ago\./);
   });
 
   it('several projects have problems', () => {
@@ -508,7 +521,7 @@ To get the first view
     expect(scene.text()).toMatch(/^Waiting for the first view\n/);
     expect(scene.text()).not.toContain('activate');
     scene.accept();
-    expect(scene.text()).toBe('Views are arriving from 1 of 1 active project');
+    expect(scene.text()).toBe('Views are arriving from 1 of 1 active projects');
   });
 
   it('old files are overdue and a stop is near', () => {
@@ -629,7 +642,7 @@ it("the status page doesn't call a cause fixed just because its project is no lo
   scene.refuse(15, { code: 'rate-limited', project: '77', limit: 20 }, undefined, undefined, 0);
   scene.accept(1, '77');
   scene.list({ id: '2' });
-  expect(scene.text()).toBe('Views are arriving from 1 of 1 active project');
+  expect(scene.text()).toBe('Views are arriving from 1 of 1 active projects');
   scene.refuse(9, unlisted('77'));
   expect(scene.text()).toContain(
     '24 of 45 views in the last hour were refused, including 15 for a cause that no longer applies. ',
@@ -661,7 +674,7 @@ it('the status page reports no problem for a deactivated project that has stoppe
   scene.refuse(4, { code: 'rate-limited', project: '1', limit: 10 });
   scene.refuse(3, moved, MOVED);
   scene.list(off, { id: '2' });
-  expect(scene.text()).toBe('Views are arriving from 1 of 1 active project');
+  expect(scene.text()).toBe('Views are arriving from 1 of 1 active projects');
   expect(scene.whole()).toMatch(/ 5 .* 7 {3}inactive {12}1 {2}Aurora\n/);
   const html = page({ model: scene.model(), open: new Set(['1']) });
   expect(html).toContain('The project is inactive, so all its views are refused.');
@@ -670,7 +683,7 @@ it('the status page reports no problem for a deactivated project that has stoppe
   scene.list({ ...AURORA, maxViewsPerMinute: 20 }, { id: '2' });
   scene.accept();
   scene.list({ ...off, maxViewsPerMinute: 20 }, { id: '2' });
-  expect(scene.text()).toBe('Views are arriving from 1 of 1 active project');
+  expect(scene.text()).toBe('Views are arriving from 1 of 1 active projects');
   scene.refuse(1, unlisted('1'), 'https://aurora.example');
   expect(scene.text()).toContain('\nAurora (inactive, but still sending): 8 of 14 views ');
   expect(scene.text()).not.toMatch(/accepted again since|was fixed|outage/);
@@ -873,7 +886,7 @@ describe('the status page says what happened to refused views', () => {
     const scene = sceneOf({ files: { closedDirectory } });
     scene.refuse(9, moved, MOVED);
     expect(scene.text()).toMatch(
-      /\n {2}9 refused views were stored\. Once .*, the status page shows which of them were sent again/,
+      /\n {2}9 refused views were stored\. Once .*, the status page shows how many of them were sent again/,
     );
   });
 
