@@ -87,7 +87,10 @@ const EXPORT = String.raw`Object\.defineProperty\(exports, "(\w+)", \{ enumerabl
 const EXPORTED =
   "const exported = (exports, from, names) => { for (const name of names.split(' ')) Object.defineProperty(exports, name, { enumerable: true, get: () => from()[name] }); };";
 
-/** Marks a CommonJS module, and declares what it exports later. Nothing that viewlog runs asks. */
+/**
+ * Matches the `__esModule` flag of a CommonJS module and the `void 0` placeholders of its exports. No
+ * code that viewlog runs reads either.
+ */
 const DECLARED = /^(Object\.defineProperty\(exports, "__esModule", .*|exports\.\w+ = .*void 0);$/gm;
 
 /** Replaces neighbouring re-exports from one module with a single call. */

@@ -34,7 +34,7 @@ const WAIT_MS_MAX = 1_000;
 /**
  * Writes the views of a stream to view files, each once, until SIGTERM or SIGINT; with `--once`
  * or `--restore`, until it has read what the stream held at the start.
- * @returns 65 if the archive ends by itself and a view file is still cut short; otherwise 0.
+ * @returns 65 if the archive ends without a signal and a view file is still cut short; otherwise 0.
  * @throws {Fatal} if it can't start or go on.
  */
 export async function runArchive(

@@ -131,12 +131,14 @@ const ADDRESSES = ['host', 'port', 'status'] as const;
 
 /**
  * Returns the addresses that the command line leaves out, taken from the viewlog that is running or
- * last ran in the data directory: a proxy must find viewlog there. Returns none if that viewlog knows the
- * directory by another name: it ran in a container, and its addresses are valid only inside.
+ * last ran in the data directory: a proxy must find viewlog there. Returns none if that viewlog
+ * knows the directory by another name: it ran in a container, and its addresses are valid only
+ * inside.
  */
 function addressesTaken({ data, chosen }: Announced, last: Announced | undefined) {
   const chosenThen: Chosen = last?.data === data ? (last?.chosen ?? {}) : {};
-  // Another process chose the texts, and root may install the printed file, so only plain addresses pass.
+  // Another process chose the texts, and root may install the printed file. So only plain
+  // addresses pass.
   const names = ADDRESSES.filter(
     (name) => !(name in chosen) && /^[\w.:[\]-]+$/.test(chosenThen[name]?.text ?? ''),
   );

@@ -1,5 +1,5 @@
-// Stores, in a data directory, how viewlog was last started there and its latest valid projects file,
-// for commands that run when viewlog doesn't, or when that file is lost.
+// Stores two things in the data directory: how viewlog was last started, and a copy of its last
+// valid projects file. Commands read them if no viewlog is running or the projects file is lost.
 import { readFile, rm, stat } from 'node:fs/promises';
 import {
   type Announced,

@@ -9,7 +9,8 @@
 //
 // If two start together, the last to rename wins: the other starter checks after 150 ms. A starter
 // that takes more than 100 ms from step 1 to its rename waits longer, because it may have replaced
-// a holder. A holder checks every 0.8 s and ends if another process has the lock.
+// a holder. A holder checks every 0.8 s and ends if another process has the lock or the directory
+// is gone.
 //
 // viewlog never unlinks a lock. An operator might, so the holder of a missing lock creates it
 // again, and a starter that finds files but no lock gives the holder time to do so.
@@ -61,7 +62,7 @@ interface LockOptions {
 export type Step = 'asked' | 'listening' | 'renamed' | 'waited';
 
 const CHECK_MS = 800;
-/** A stop waits at most this long for the start to be stored, because the disk may hang. */
+/** A stop waits at most this long for the start and the projects: the disk may hang. */
 const STORING_MS = 200;
 const FAST_START_MS = 100;
 const STABLE_MS = 150;
@@ -179,7 +180,7 @@ export class Lock {
     this.#store(() => rememberProjects(this.#dir, text));
   }
 
-  /** Not awaited: a disk that hangs must not delay a start. */
+  /** Starts a write without awaiting it, because a disk that hangs must not delay a start. */
   #store(write: () => Promise<void>): void {
     if (!this.#isOver) this.#stored = Promise.all([this.#stored, write()]).then(() => {});
   }

@@ -71,7 +71,7 @@ export function checkDirectory({ disk, isOutsider, nowMs, of, source }: Facts): 
       const what = `"${data}/${today}" isn't a regular file, so today's views ${source === 'running' ? 'are' : 'would be'} refused.`;
       return [error(what, 'Move it away. viewlog then creates the file.')];
     }
-    // Root can write everywhere; the check of the user reports an account that can't.
+    // Root can write everywhere; `checkUser` reports an account that can't.
     return inside.account === undefined ? [] : [ok(`"${data}" is writable.`)];
   }
   // `checkProjects` says what to do, because the projects file is missing, too.

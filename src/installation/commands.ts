@@ -100,7 +100,7 @@ export function unreachable(owner: Owner, words: readonly string[]): string | un
 
 const ELSEWHERE = 'for example to /usr/local/bin or /var/lib';
 
-/** Returns the first of these files in a directory that the account can't enter, and the directory. */
+/** Returns the first file in a directory that the account can't enter, and the directory. */
 function firstClosed(owner: Owner, words: readonly string[]): [path?: string, closed?: string] {
   for (const path of words) {
     const closed = path.startsWith('/') ? closedTo(owner, path) : undefined;

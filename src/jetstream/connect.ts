@@ -20,7 +20,7 @@ export interface ConnectOptions {
 type Client = typeof client;
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** The client gives up on a server that doesn't answer three pings. */
+/** The client gives up on a server after two unanswered pings, when the third is due. */
 const PING_MS = 3_000;
 const RECONNECT_MS = 500;
 

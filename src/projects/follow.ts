@@ -37,8 +37,8 @@ interface FollowSettings {
  * @param settings the path and the data directory, which is the collector's own without a `store`.
  * @param isSending whether views with this id were accepted in the last day.
  * @returns the projects; `reload` reads the file now and logs what it finds even if nothing
- *   changed; `storeWith` gets a function that stores the text of a valid file, now and after each
- *   change; `close` stops following the file. None rejects.
+ *   changed, and never rejects; `storeWith` takes a function that stores the text of a valid file,
+ *   now and after each change; `close` stops following the file.
  * @throws {Fatal} exit 78 with every fault, if the file is missing or invalid.
  */
 export async function followProjects(
@@ -67,11 +67,11 @@ export async function followProjects(
     const level = sending.length > 0 ? 'warn' : 'info';
     log[level](`Projects file ${what}: ${summaryOf(now)}${goneText(gone, sending)}`);
   };
-  // Checks never overlap.
   let store = (_text: string): void => {};
   const storeList = (): void => {
     if ('file' in reading) store(String(reading.content));
   };
+  // Checks never overlap.
   const checkNext = (isAsked: boolean): Promise<void> =>
     (lastCheck = lastCheck.then(() => check(isAsked)));
   const close = every(POLL_MS, () => void checkNext(false));

@@ -61,11 +61,11 @@ export type Reading = Parsed & {
   readonly access?: AccessFix;
   /** The command that creates the file; set only if the file is missing and no viewlog used it. */
   readonly create?: string;
-  /** The end of the fault if no viewlog used the missing file: what to do, with that command. */
+  /** What to append to the fault: the fix, with the command in `create`. Set with `create`. */
   readonly advice?: string;
   /** The command that begins a new list; set with `fact` if no list can be restored. */
   readonly begin?: string;
-  /** The fault without what to do; set if the file is empty, or missing and a viewlog used it. */
+  /** The fault without its fix; set if the file is empty, or missing although viewlog used it. */
   readonly fact?: string;
   /** The copy of the last good list, if there is one; set if the file has a fault. */
   readonly saved?: SavedList;
@@ -128,7 +128,7 @@ export async function readProjectsFile(
 export const BRING_BACK =
   "If the directory was moved or its disk isn't mounted, bring it back. Otherwise,";
 
-/** A command that creates the file would shorten the list to one project. */
+/** Without a command: one that creates the file would shorten the list to one project. */
 export const RESTORE = 'restore the file from a backup, or list every project in it again';
 
 /** Returns whether a collector that uses this file runs or ran in the data directory. */

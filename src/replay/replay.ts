@@ -102,7 +102,7 @@ interface Run extends ReplayOptions, AdmissionRules {
   readonly record: ReplayRecord;
   /** The projects whose pace was logged. */
   readonly paced: Set<string>;
-  /** Returns why this process must not send any more. */
+  /** Returns why this process must stop sending. */
   readonly lost: () => Fatal | undefined;
 }
 

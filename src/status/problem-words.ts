@@ -586,7 +586,7 @@ const whyLost = (code: RefusalCode, { why }: Fate): string =>
   (REFUSALS[code].isStored ? DROPPED[why ?? 'failed'] : NOT_STORED[code]) ??
   'viewlog stores no views of this kind.';
 
-/** `mb must be an integer (received "12")`, `f isn't a field of a view (received 6; did you mean "cf"?)` */
+/** `mb must be an integer (received "12")`, `… (received 6; did you mean "cf"?)` */
 export function faultWords({ field, message, received }: Omit<Issue, 'expected'>): string {
   const name = field === '' ? 'the view' : printable(field);
   const [fact, hint] = printable(message).split(/ \((did you mean .*\?)\)$/);

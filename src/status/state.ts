@@ -30,7 +30,7 @@ interface Arrivals {
   readonly isDown: boolean;
   /** In the last hour. */
   readonly accepted: number;
-  /** In the last hour, for reasons that aren't fixed; 0 if an inactive project has stopped sending. */
+  /** In the last hour, for reasons that aren't fixed; 0 for an inactive project without senders. */
   readonly refused: number;
   /** True: a view was accepted in the last three hours. */
   readonly hasRecentViews: boolean;
@@ -155,7 +155,7 @@ export function judge(
         Number(isOpen(b)) - Number(isOpen(a)) || b.lastHour - a.lastHour || b.lastDay - a.lastDay,
     );
   const open = reasons.filter(isOpen);
-  // Refusals from before a deactivation are no problem any more.
+  // Refusals from before a deactivation are no longer a problem.
   const isSending = active || open.some(({ sample }) => sample.code === 'project-not-activated');
   const outageMs = Math.max(counts.startMs, ...outages.map(([, { lastMs }]) => lastMs));
   const arrivals = {
@@ -262,8 +262,8 @@ function busiestMinute({ acceptedIn }: Activity, { refusedIn }: Reason, nowMs: n
   const refused = refusedIn.byMinute(nowMs);
   const sent = acceptedIn.byMinute(nowMs).map((count, i) => count + refused[i]!);
   const running = sent.pop()!;
-  // If views are arriving now but the minute before the latest ended one had none, sending began
-  // partway through that latest minute. Its count then doesn't show how many views a full minute has.
+  // If views are arriving now but the last complete minute follows one without views, sending began
+  // partway through that minute. Its count then doesn't show how many views a full minute has.
   const isPartial = running > 0 && sent.at(-2) === 0;
   const isKnown = (isPartial ? sent.slice(0, -1) : sent).some((count) => count > 0);
   const most = Math.max(...sent);

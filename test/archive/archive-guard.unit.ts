@@ -164,7 +164,7 @@ describe('an archive of a stream that has an id twice', () => {
     expect(archive.state().lines).toBe(1);
   });
 
-  it('recognises the id until a fixed number of other ids has arrived', () => {
+  it('recognises the id for at least a set number of later ids', () => {
     const recent = new RecentIds(3);
     for (const id of ['a', 'b', 'c', 'd']) expect(recent.add(id)).toBe(true);
     for (const id of ['b', 'c', 'd']) expect(recent.add(id)).toBe(false);

@@ -846,7 +846,7 @@ it('the doctor names the errors to correct before the start command', () => {
   expect(fixes({ ...MISSING_COMMA, of })[0]).toContain(
     `Correct the errors above, then ${start.replace(/^S/, 's')}`,
   );
-  // viewlog can start while the proxy in front of it reaches nothing.
+  // A proxy that can't reach viewlog doesn't keep viewlog from starting.
   const down = proxied({ get: answer(502), preflight: answer(502) });
   expect(fixes({ ...down, of })[0]).toContain(`no view is accepted there. ${start}`);
 });

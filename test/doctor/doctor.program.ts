@@ -201,7 +201,7 @@ it('the doctor reports a port in use or an impossible address as an error, but n
   expect(outcome('collector')).toMatch(/^78 error collector: Another program/);
   const none = await doctor(installation(), ['--port=0']);
   expect(none.outcome('collector')).toMatch(/^0 warning collector: No collector answers at /);
-  // Both addresses keep viewlog from starting: no machine has 192.0.2.7.
+  // viewlog can't start at either address: one has no entry in DNS, and no machine has the other.
   for (const place of ['--host=no-such-host.invalid', '--host=192.0.2.7']) {
     const impossible = await doctor(installation(), [place]);
     expect(impossible.outcome('collector')).toMatch(

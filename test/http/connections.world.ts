@@ -59,9 +59,9 @@ const EXCEPTIONS: readonly (readonly [runtime: RegExp, row: RegExp])[] = [
   // hasn't sent a head.
   [/Deno|Bun/, /^(a silent|an incomplete head|an idle).*(timeout|stays open)/],
   // Deno's and Bun's servers close connections during a stop without announcing it in an answer.
-  [/Deno|Bun/, /gets an answer during a stop that ends the connection/],
+  [/Deno|Bun/, /gets an answer with Connection: close during a stop/],
   // The system passes a connection to Bun only once the client has sent something and drops it
-  // without a notice.
+  // without notice.
   [/Bun/, /^a silent connection is closed at a stop/],
   // Deno keeps a connection as long as a read of its body is pending and can't cancel that read.
   [/Deno/, /^an incomplete body.*is closed after its 408/],
@@ -280,7 +280,7 @@ async function stopBusy(scene: Scene): Promise<void> {
     // Requests sent ahead may have been answered before the stop.
     const last = client.answers().at(-1)?.headers['connection'];
     const isLast = name === 'a pipelined connection' || last === 'close';
-    scene.row(`${name} gets an answer during a stop that ends the connection`, isLast, last);
+    scene.row(`${name} gets an answer with Connection: close during a stop`, isLast, last);
   }
   scene.row('busy connections: viewlog exits with code 0 and logs no error', endsWell(await ended));
   const lines = linesOf(viewlog.data, 'views').length;

@@ -15,7 +15,7 @@ export class Inode {
   durableBytes = 0;
   /** True: a sync has failed, and no later sync of the same process makes anything durable. */
   isPoisoned = false;
-  /** Set if the file has no name any more: it was moved or removed, or a power cut lost it. */
+  /** Set once the file no longer has a name: it was moved or removed, or a power cut lost it. */
   gone: { readonly how: 'moved' | 'removed' | 'lost'; readonly sinceMs: number } | undefined;
   size = 0;
   #buffer = Buffer.alloc(1024);

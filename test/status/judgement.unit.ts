@@ -223,7 +223,7 @@ function objections(world: World, model: StatusModel): string[] {
     const accepted = isUnreadable
       ? views.length - refused
       : views.filter((one) => !one.cause).length;
-    // Only accepted views show that an id that isn't listed was listed.
+    // Only accepted views show that an unlisted id was once listed.
     const own = sent.filter(({ project, atMs }) => project === id && nowMs - atMs < DAY_MS);
     const isKnown = cause !== 'project-not-activated' || own.some((one) => !one.cause);
     const isOn = within(nowMs, brokenMs) && refused > 0 && isKnown;

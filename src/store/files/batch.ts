@@ -37,7 +37,7 @@ export class Batch {
     return day === this.day && this.#bytes < BYTES_MAX;
   }
 
-  /** @param fields the line's fields; the caller must not change them any more. */
+  /** @param fields the line's fields; the caller must not change them afterwards. */
   add({ ts, id }: Stamp, fields: Uint8Array): Promise<Appended> {
     this.#heads += lineHeadOf(ts, id);
     this.#fields.push(fields);
