@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { post, speak } from './support/raw.ts';
+import { tempDir } from './support/temp-dir.ts';
 import { MINIMAL_VIEW } from './support/views.ts';
 import { dataDirectory, run, startViewlog, until } from './support/viewlog.ts';
 
@@ -30,6 +31,19 @@ describe('explain', () => {
     );
     const stderr = 'error: explain takes at most one FILE; "b" is one too many\n';
     expect(await run(['explain', file, 'b'], { data })).toMatchObject({ code: 64, stderr });
+  });
+
+  it('refuses a file of several views', async () => {
+    const file = `${tempDir()}/refused-2026-01-31.ndjson`;
+    const id = '01a21edc-9171-7000-bba7-f2c4b1967cf6';
+    const line = JSON.stringify({ ts: '', id, code: 'invalid-view', origin: null, view: {} });
+    writeFileSync(file, `${line}\n${line}\n`);
+    const stderr =
+      'error: The file has 2 lines, but explain takes one view. For example: tail -n 1 FILE | viewlog explain\n';
+    expect(await run(['explain', file])).toMatchObject({ code: 64, stderr });
+    expect((await run(['verify', file])).stderr).toMatch(
+      /has the name of a file of refused views; verify needs files of accepted views\n$/,
+    );
   });
 
   it('prints the command that pipes in a view that was passed as an operand', async () => {

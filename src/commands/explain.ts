@@ -6,6 +6,7 @@ import { type Installation, withOwners } from '../installation/installation.ts';
 import { admit } from '../collector/admit.ts';
 import { textOfBody } from '../collector/read-text.ts';
 import { EXIT, Fatal } from '../base/exit.ts';
+import { plural } from '../base/format.ts';
 import { lineAndColumn } from '../base/json.ts';
 import { cannotRead } from '../disk/lines.ts';
 import { exampleOrigin } from '../projects/origins.ts';
@@ -46,7 +47,12 @@ export const explain = defineCommand({
     const projects = await loadProjects(settings.projects);
     if (file === '-' && isatty(0)) note('Enter a view, then Ctrl-D on a line of its own.');
     const bytes = await readInput(file);
-    const stored = readRefusedLine(bytes.toString().trim());
+    const lines = bytes.toString().trim().split('\n');
+    if (lines.length > 1 && readRefusedLine(lines[0]!) !== undefined) {
+      const what = `The file has ${plural(lines.length, 'line')}, but explain takes one view`;
+      throw new Fatal(EXIT.usage, `${what}. For example: tail -n 1 FILE | viewlog explain`);
+    }
+    const stored = readRefusedLine(lines.join('\n'));
     const origin = settings.origin.at(-1) ?? stored?.origin;
     const body = stored === undefined ? bytes : Buffer.from(stored.text);
     const { length } = body;

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import * as path from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
-import { printable } from '../base/text.ts';
+import { echo, printable } from '../base/text.ts';
 import { cannotRead } from '../disk/lines.ts';
 import { dayOfName } from '../disk/names.ts';
 import * as commands from '../installation/commands.ts';
@@ -22,6 +22,11 @@ export const verify = defineCommand({
   ],
   options: ['receipt'],
   async run({ receipt }, operands, { print, log }) {
+    const wrong = operands.find((file) => dayOfName('refused', path.basename(file)) !== undefined);
+    if (wrong !== undefined) {
+      const what = `"${echo(wrong)}" has the name of a file of refused views`;
+      throw new Fatal(EXIT.usage, `${what}; verify needs files of accepted views`);
+    }
     const lists = operands.map(viewFilesOf);
     for (const list of receipt ? lists : []) refuseTwice(list);
     const files = lists.flat();
@@ -58,7 +63,9 @@ async function printReceipt(
   if (days.length > 0) print(days.map((day) => day.join('\t')).join('\n'));
   const { otherLines } = receipt;
   if (otherLines === 0) return;
-  log.warn(`Left out ${plural(otherLines, 'line')} without a view; to see which: ${verifyCommand}`);
+  log.warn(
+    `Left out ${plural(otherLines, 'line')} that ${otherLines === 1 ? "isn't a view" : "aren't views"}; to see which: ${verifyCommand}`,
+  );
 }
 
 /** Returns the view files of a directory, the oldest first; for a file, the file itself. */

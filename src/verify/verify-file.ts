@@ -79,11 +79,11 @@ class FileCheck {
     if (head === undefined) return line === '' ? 'is blank' : "doesn't start with ts and id";
     if (!line.endsWith('}')) return "doesn't end with a brace";
     const view = readView(lineFieldsOf(line));
-    if (isRefusal(view)) return printable(view.detail, 120);
+    if (isRefusal(view)) return printable(view.detail.replace(/ The view has .*/s, ''), 120);
     const { ts, id } = head;
     if (!this.#recent.add(copyOf(id))) this.#note('duplicate id');
     const day = ts.slice(0, 10);
-    if (day !== (this.#day ?? day)) this.#note('misplaced line', `of ${day}`);
+    if (day !== (this.#day ?? day)) this.#note('misplaced line', day);
     this.#firstTs ??= copyOf(ts);
     this.#lastTs = ts;
     return undefined;
@@ -105,12 +105,19 @@ class FileCheck {
     const findings = Array.from(this.#found, ([kind, { count, places }]) => {
       const more = count > NUMBERS_MAX ? ', …' : '';
       const lines = `${places.join(', ')}${more}`;
+      if (kind === 'misplaced line') {
+        return `${plural(count, 'line')} dated differently from the file name: ${lines}`;
+      }
+      if (kind === 'duplicate id') {
+        return `${plural(count, kind)}: line${count === 1 ? '' : 's'} ${lines}`;
+      }
       if (kind !== FRAGMENT) return `${plural(count, kind)}: ${lines}`;
       const cut =
         "this isn't a fault: a crash or a full disk cut the line off, and its view was never acknowledged";
       return `${plural(count, kind)}: line ${lines}; ${cut}`;
     });
-    const unended = "the last line has no newline: it is being written, which isn't a fault";
+    const unended =
+      'the last line has no newline: it is still being written or was cut off, neither of which is a fault';
     return this.#isUnended ? [...findings, unended] : findings;
   }
 

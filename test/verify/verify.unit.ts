@@ -60,7 +60,8 @@ it('verify counts a sealed fragment separately, even one that ends in half a cha
 it('verify accepts a last line without a newline', async () => {
   const { isValid, summary, said } = await verify(text(LINES) + FIFTH);
   expect(summary).toContain('40 lines');
-  const expected = "the last line has no newline: it is being written, which isn't a fault";
+  const expected =
+    'the last line has no newline: it is still being written or was cut off, neither of which is a fault';
   expect([isValid, said]).toStrictEqual([true, [expected]]);
 });
 
@@ -69,14 +70,17 @@ it('verify finds duplicate and misplaced lines and accepts ids in any order', as
   const lines = [LINES[5]!, ...LINES.slice(0, 5), ...LINES.slice(6)];
   expect((await verify(text(lines))).isValid).toBe(true);
   const { isValid, said } = await verify(text([...lines, LINES[2]!, other, LINES[2]!]));
-  const expected = ['2 duplicate ids: 41, 43', '1 misplaced line: 42 (of 2026-03-02)'];
+  const expected = [
+    '2 duplicate ids: lines 41, 43',
+    '1 line dated differently from the file name: 42 (2026-03-02)',
+  ];
   expect([isValid, said]).toStrictEqual([false, expected]);
 });
 
 it('verify finds an id that occurs again 100,000 lines later', async () => {
   const many = storedLines(DAY, 100_001);
   const { said } = await verify(text([...many, many[1]!]));
-  expect(said).toContain('1 duplicate id: 100002');
+  expect(said).toContain('1 duplicate id: line 100002');
 });
 
 it("verify says that it can't decompress a file that was cut off", async () => {
