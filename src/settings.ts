@@ -15,6 +15,7 @@ import { nearOrList } from './installation/commands.ts';
 import { absolute, type Chosen } from './installation/installation.ts';
 import { parseClusterAddress } from './jetstream/address.ts';
 import { EMAIL } from './projects/projects-schema.ts';
+import { areSameAddress } from './http/listener.ts';
 import { isLoopback } from './status/guard.ts';
 import { TOKEN_ENV } from './status/token.ts';
 import { LARGEST_MAX_VIEW_BYTES } from './view/line.ts';
@@ -443,6 +444,14 @@ export function repeatedFlags(
   return words;
 }
 
+/** Returns the fault if the collector and its status server would listen at the same address. */
+export const sharedPort = ({ status, ...own }: ServeSettings): string | undefined =>
+  status !== 'off' && areSameAddress(own, status)
+    ? `--port and --status have the same port, ${own.port}; choose another for one of them`
+    : undefined;
+
+const suffixOf = (name: string): string => name.replace('VIEWLOG_', '');
+
 /** Returns a warning for each variable that looks like a setting but belongs to no command. */
 export function strayVariables(variables: readonly string[], env: ReadEnv = readEnv): string[] {
   const known = [...NAMES.flatMap((name) => envName(name) ?? []), TOKEN_ENV];
@@ -450,8 +459,9 @@ export function strayVariables(variables: readonly string[], env: ReadEnv = read
     .filter((name) => name.startsWith('VIEWLOG_') && !known.includes(name))
     .filter((name) => !isServiceLink(name, env(name)))
     .map((name) => {
-      const near = nearest(name, known);
-      const hint = nearOrList(near, "a command's options", 'COMMAND');
+      const near = nearest(suffixOf(name), known.map(suffixOf));
+      const meant = near && `VIEWLOG_${near}`;
+      const hint = nearOrList(meant, "a command's options", 'COMMAND');
       return `No command reads the environment variable ${echo(name)}${hint}`;
     });
 }

@@ -351,11 +351,11 @@ describe('variables that no command reads', () => {
   const warnings = (env: Env): string[] => strayVariables(Object.keys(env), (name) => env[name]);
 
   it('cause a warning with the nearest name', () => {
-    const env = { VIEWLOG_MAXVIEW: '1', VIEWLOG_XYZ: '2', 'VIEWLOG_\u001b': '' };
+    const env = { VIEWLOG_MAXVIEW: '1', VIEWLOG_UID: '2', 'VIEWLOG_\u001b': '' };
     const list = `To list a command's options: ${helpCommand('COMMAND')}`;
     expect(warnings(env)).toStrictEqual([
       'No command reads the environment variable VIEWLOG_MAXVIEW. Did you mean VIEWLOG_MAX_VIEW?',
-      `No command reads the environment variable VIEWLOG_XYZ. ${list}`,
+      `No command reads the environment variable VIEWLOG_UID. ${list}`,
       String.raw`No command reads the environment variable VIEWLOG_\u001b. ${list}`,
     ]);
   });

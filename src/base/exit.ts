@@ -66,7 +66,8 @@ export function orElse<T, O>(read: () => T, otherwise: O): T | O {
  */
 export function errorText(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  return errnoOf(error) === undefined ? message : message.replace(/, \w+( '.*')?$/s, '');
+  if (errnoOf(error) === undefined) return message;
+  return message.replace(/^listen (E\w+: [^\d/[]+) .*/s, '$1').replace(/, \w+( '.*')?$/s, '');
 }
 
 /** Returns why a request had no answer, in one line. Node's fetch puts it in the error's cause. */

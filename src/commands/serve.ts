@@ -1,7 +1,7 @@
 import { EXIT, Fatal } from '../base/exit.ts';
 import { ARCHIVE_OPTIONS, runArchive } from '../run-archive.ts';
 import { serve as runCollector } from '../serve.ts';
-import { SERVE_OPTIONS, type ServeSettings } from '../settings.ts';
+import { SERVE_OPTIONS, sharedPort } from '../settings.ts';
 import { defineCommand } from './command.ts';
 
 export const serve = defineCommand({
@@ -11,7 +11,8 @@ export const serve = defineCommand({
   options: SERVE_OPTIONS,
   isService: true,
   run(settings, _, invocation) {
-    rejectSharedPort(settings);
+    const shared = sharedPort(settings);
+    if (shared !== undefined) throw new Fatal(EXIT.badConfiguration, shared);
     return runCollector(settings, invocation);
   },
 });
@@ -29,10 +30,3 @@ export const archive = defineCommand({
   },
   run: (settings, _, invocation) => runArchive(settings, invocation),
 });
-
-/** @throws {Fatal} exit 78 if both servers would listen at one address. */
-function rejectSharedPort({ host, port, status }: ServeSettings): void {
-  if (status === 'off' || port === 0 || port !== status.port || host !== status.host) return;
-  const what = `--port and --status have the same port, ${port}`;
-  throw new Fatal(EXIT.badConfiguration, `${what}; choose another for one of them`);
-}

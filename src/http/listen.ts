@@ -25,13 +25,19 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   }
 }
 
+const LISTEN_FAULTS: Readonly<Record<string, string>> = {
+  EADDRNOTAVAIL: 'this machine has no such address. Choose another address',
+  ENOTFOUND: "this host name can't be resolved. Choose another address",
+  EACCES: 'permission denied. Choose a port above 1023, or put a proxy in front',
+};
+
 /** @param flags the options that choose the address. */
 export function cannotListen(error: unknown, address: Address, flags: string): Fatal {
   // Bun names an address in use only in its message.
   const inUse = errnoOf(error) === 'EADDRINUSE' || /in use/i.test(errorText(error));
   const why = inUse
     ? `another program is using this address. Choose another address, or stop that program; to find it: ${findListener(address.port)}`
-    : `${errorText(error)}. Choose another address`;
+    : (LISTEN_FAULTS[errnoOf(error) ?? ''] ?? `${errorText(error)}. Choose another address`);
   return new Fatal(EXIT.unavailable, `Can't listen on ${hostAndPort(address)} (${flags}): ${why}`);
 }
 

@@ -154,11 +154,25 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('the status server on %s', (r
   });
 });
 
-it('serve refuses to use the same port for both servers', async () => {
-  const { code, stderr } = await run(['serve', '--port=8', '--status=127.0.0.1:8']);
-  const expected =
-    'error: --port and --status have the same port, 8; choose another for one of them\n';
-  expect([code, stderr]).toStrictEqual([78, expected]);
+it.each([[], ['--host=0.0.0.0'], ['--host=localhost']])(
+  'serve refuses to use the same port for both servers: %j',
+  async (...host) => {
+    const { code, stderr } = await run(['serve', '--port=8', '--status=127.0.0.1:8', ...host]);
+    const expected =
+      'error: --port and --status have the same port, 8; choose another for one of them\n';
+    expect([code, stderr]).toStrictEqual([78, expected]);
+  },
+);
+
+it.each([
+  ['--host=192.0.2.7', 'this machine has no such address. Choose another address'],
+  ['--host=no-such-host.invalid', "this host name can't be resolved. Choose another address"],
+])("serve says why it can't listen with %s", async (host, why) => {
+  const { code, stderr } = await run(['serve', '--port=8080', '--status=off', host]);
+  expect([code, stderr]).toStrictEqual([
+    69,
+    `error: Can't listen on ${host.slice(7)}:8080 (--host and --port): ${why}\n`,
+  ]);
 });
 
 it('serve names an address that is in use and the flag that sets it', async () => {
