@@ -18,7 +18,7 @@ export const doctor = defineCommand({
   options: [...SERVE_OPTIONS, 'url', 'probe-project', 'json'],
   optionHelp: {
     host: 'address to check if no collector runs in --data',
-    port: 'port to check if no collector runs in --data',
+    port: 'port to check; an error if the collector in --data uses another',
     url: 'also test the address that pages post to (adds one refused request to the metrics)',
   },
   optionNote:

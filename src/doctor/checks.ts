@@ -74,7 +74,9 @@ export function examine(facts: Facts): Finding[] {
   const findings = verdicts.flatMap(([check, all]) =>
     all.map(({ state, what, fix, isStart }): Finding => {
       const whole =
-        isStart && isHindered ? `Correct the errors above, then ${fix!.replace(/^S/, 's')}` : fix;
+        isStart && isHindered
+          ? `Correct the errors above, and the options that they name, then ${fix!.replace(/^S/, 's')}`
+          : fix;
       return { check, state, what: printable(what, Infinity), fix: whole && shown(whole) };
     }),
   );

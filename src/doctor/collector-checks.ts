@@ -9,7 +9,7 @@ import { type Installation, otherProjects } from '../installation/installation.t
 import { summaryOf } from '../projects/project-list.ts';
 import { BRING_BACK, summaryOfFaults } from '../projects/projects-file.ts';
 import { overdueNotice, problemNotice, RESTORE_PROJECTS } from '../status/problem-words.ts';
-import { needsTokenVariable } from '../settings.ts';
+import { needsTokenVariable, sharedPort } from '../settings.ts';
 import { isOpen } from '../status/state.ts';
 import { TOO_LITTLE_SPACE } from '../disk/free-space.ts';
 import { TOKEN_ENV } from '../status/token.ts';
@@ -36,6 +36,10 @@ export function checkSettings(facts: Facts): readonly Verdict[] {
   const { data } = facts.of;
   if (tokenFault !== undefined) {
     return [ofMessage('error', tokenFault, { effect: "viewlog can't start until this is fixed." })];
+  }
+  const shared = facts.source === 'running' ? undefined : sharedPort(facts.settings);
+  if (shared !== undefined) {
+    return [ofMessage('error', shared, { effect: "viewlog can't start until this is fixed." })];
   }
   const [own, asked] = [data, askedData].map((dir) => (dir ? `--data ${dir}` : '--store'));
   const others = own === asked ? different : [`${own} (not ${asked})`, ...different];
@@ -115,10 +119,13 @@ export function checkLock({ holder, askedPort, kill, of }: Facts): readonly Verd
   const [collector, fix] =
     port === undefined
       ? ["A collector that isn't listening yet", 'If it is starting, wait.']
-      : [`The collector at ${address}`, `To examine it, run the doctor with --port ${port}.`];
+      : [`The collector at ${address}`, 'If you meant that collector, leave out --port.'];
   const what = `${collector} (${who}) holds "${of.data}", so a second one can't start there.`;
-  if (kill !== undefined) return [error(what, `${fix} To end it, run:`, kill)];
-  return [error(what, `${fix} To end it, stop that process or its container.`)];
+  if (kill !== undefined)
+    return [error(what, `${fix} To start another one here, end it first:`, kill)];
+  return [
+    error(what, `${fix} To start another one here, stop that process or its container first.`),
+  ];
 }
 
 /**

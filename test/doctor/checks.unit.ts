@@ -330,11 +330,11 @@ const FINDINGS: Findings = {
     },
   ],
   'a collector at another port holds the data directory': [
-    'error lock: The collector at http://127.0.0.1:8080 (process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z) holds "/data", so a second one can\'t start there. To examine it, run the doctor with --port 8080. To end it, run: kill 42',
+    'error lock: The collector at http://127.0.0.1:8080 (process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z) holds "/data", so a second one can\'t start there. If you meant that collector, leave out --port. To start another one here, end it first: kill 42',
     { askedPort: 9000 },
   ],
   'a collector that is starting holds the data directory': [
-    'error lock: A collector that isn\'t listening yet (process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z) holds "/data", so a second one can\'t start there. If it is starting, wait. To end it, stop that process or its container.',
+    'error lock: A collector that isn\'t listening yet (process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z) holds "/data", so a second one can\'t start there. If it is starting, wait. To start another one here, stop that process or its container first.',
     { holder: { ...HOLDER, address: undefined }, kill: undefined },
   ],
   'the process that holds the data directory hangs': [
@@ -844,7 +844,7 @@ it('the doctor names the errors to correct before the start command', () => {
   const start = 'Start viewlog: /srv/viewlog serve --data /data';
   const of = INSTALLATION;
   expect(fixes({ ...MISSING_COMMA, of })[0]).toContain(
-    `Correct the errors above, then ${start.replace(/^S/, 's')}`,
+    `Correct the errors above, and the options that they name, then ${start.replace(/^S/, 's')}`,
   );
   // A proxy that can't reach viewlog doesn't keep viewlog from starting.
   const down = proxied({ get: answer(502), preflight: answer(502) });

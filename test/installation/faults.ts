@@ -110,7 +110,9 @@ async function stopsStart(place: Place, code: number, log: RegExp, check: string
   // Until the errors are corrected, a start would fail.
   const starts = findings.filter(({ fix = '' }) => /tart (viewlog|the archive)\b/.test(fix));
   for (const { fix } of starts)
-    expect(fix).toMatch(/^Correct the errors above, then start viewlog/);
+    expect(fix).toMatch(
+      /^Correct the errors above, and the options that they name, then start viewlog/,
+    );
   return commandBelow(await place.finding(check), fix);
 }
 
