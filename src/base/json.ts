@@ -38,6 +38,11 @@ const SYNTAX: Record<string, string> = {
 const DEPTH_MAX = 500;
 const STOP = new Error('One fault is enough');
 
+/** Returns whether a fault says that the text ends too early, as if its end were missing. */
+export const endsTooEarly = (message: string): boolean => message.endsWith(AT_END);
+
+const AT_END = 'found the end of the text';
+
 /** Returns the first place where a text isn't JSON. The parser only guesses at what follows. */
 export function syntaxFault(text: string): Fault | undefined {
   let fault: Fault | undefined;
@@ -62,11 +67,11 @@ export function syntaxFault(text: string): Fault | undefined {
     if (code === 'UnexpectedEndOfString') {
       const begun = quote(text.slice(offset + 1, offset + length));
       const isLast = text.slice(offset + length).trim() === '';
-      const where = isLast ? '; found the end of the text' : ' on this line';
+      const where = isLast ? `; ${AT_END}` : ' on this line';
       stop(offset, `expected a closing double quote after "${begun}"${where}`);
     }
-    const found = length === 0 ? 'the end of the text' : quote(text.slice(offset, offset + length));
-    stop(offset, `${expected}; found ${found}`);
+    const found = length === 0 ? AT_END : `found ${quote(text.slice(offset, offset + length))}`;
+    stop(offset, `${expected}; ${found}`);
   };
   const onBegin = { onObjectBegin: enter, onArrayBegin: enter };
   const onEnd = { onObjectEnd: leave, onArrayEnd: leave };

@@ -133,7 +133,7 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
   const cut =
     saved && isCut(reading.faults) ? `if it was cut short, run: ${saved.restore}` : undefined;
   const fix = lost === undefined ? (cut ?? (access && fixText(access))) : restore;
-  const fact = `${sentence(first)} ${continues(saved)}`;
+  const fact = `${sentence(first)} ${continues(saved, access !== undefined)}`;
   const loss = lost === undefined ? undefined : isMissing ? 'missing' : 'empty';
   const isSame = fault?.loss === loss && !fault?.access === !access;
   projects.fault = {

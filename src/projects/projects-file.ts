@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { errnoOf, EXIT, Fatal, errorText } from '../base/exit.ts';
+import { endsTooEarly } from '../base/json.ts';
 import { formatCount, MiB, plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
 import { lastProjectsIn, lastStartIn } from '../disk/last-start.ts';
@@ -167,8 +168,8 @@ export const faultsOf = ({
 export function fileOrFatal(reading: Reading): ProjectsFile {
   if ('file' in reading) return reading.file;
   const { saved, line, access } = reading;
-  const more = line && saved ? [restoreText(reading.faults, saved)] : [];
-  const message = withFix([...faultsOf(reading), ...more].join('\n'), access);
+  const more = line && saved ? `; ${restoreText(reading.faults, saved)}` : '';
+  const message = withFix(faultsOf(reading).join('\n') + more, access);
   // With a fix, the message is complete.
   const cause = access === undefined ? reading.content : undefined;
   throw new Fatal(EXIT.badConfiguration, message, cause);
@@ -177,19 +178,23 @@ export function fileOrFatal(reading: Reading): ProjectsFile {
 /** Returns how to restore a file with syntax errors, if it was cut short, or where its copy is. */
 const restoreText = (faults: readonly string[], saved: SavedList): string =>
   isCut(faults)
-    ? `If the file was cut short, restore the last good list: ${saved.restore}`
-    : `The last good list is ${savedIn(saved)}`;
+    ? `if the file was cut short, restore the last good list: ${saved.restore}`
+    : `the last good list is ${savedIn(saved)}`;
 
-/** Returns whether the file's text ends too early, as if its end were missing. */
-export const isCut = ([first = '']: readonly string[]): boolean =>
-  first.endsWith('found the end of the text');
+/** Returns whether the file's text ends too early. */
+export const isCut = ([first = '']: readonly string[]): boolean => endsTooEarly(first);
 
 /** `saved in "/var/lib/viewlog/last-projects.json"` */
 export const savedIn = ({ path }: SavedList): string => `saved in "${printable(path, Infinity)}"`;
 
-/** @param saved the copy of the last good list, if there is one. */
-export const continues = (saved: SavedList | undefined): string =>
-  `viewlog continues with the last good list, ${saved ? savedIn(saved) : 'which a restart would lose'}`;
+/**
+ * @param saved the copy of the last good list, if there is one.
+ * @param isUnreadable true: viewlog isn't allowed to read the file, and perhaps not the copy either.
+ */
+export function continues(saved: SavedList | undefined, isUnreadable: boolean): string {
+  const where = saved ? savedIn(saved) : isUnreadable ? '' : 'which a restart would lose';
+  return ['viewlog continues with the last good list', where].filter(Boolean).join(', ');
+}
 
 export const withFix = (fault: string, access: AccessFix | undefined): string =>
   access === undefined ? fault : `${fault}; ${fixText(access)}`;

@@ -108,7 +108,7 @@ function faultNotice(fault: ProjectsFault, of: Installation): Notice {
   const which = loss === undefined ? '' : ` "${printable(of.projects ?? '', Infinity)}"`;
   const since = `The projects file${which} has been ${faultWord(fault)} since ${at(sinceMs)}.`;
   const what = access?.command === undefined ? withFix(first, access) : first;
-  const title = `${since} ${sentence(continues(saved))}`;
+  const title = `${since} ${sentence(continues(saved, access !== undefined))}`;
   return {
     colour: 'amber',
     title: loss === undefined ? `${title} ${sentence(what)}` : title,
@@ -416,7 +416,7 @@ export function delistedStep(
   lastAcceptedMs = 0,
   of: Installation,
 ): Step {
-  const was = `${id} was in the projects file, and its last view was accepted on ${at(lastAcceptedMs)}.`;
+  const was = `Project ${id} was in the projects file, and its last view was accepted on ${at(lastAcceptedMs)}.`;
   const onPurpose = 'If it was removed on purpose, remove the script from its pages.';
   const byMistake = 'If its entry was removed or its id was changed by mistake,';
   const text = `${was} ${byMistake} restore the entry in the projects file. ${onPurpose}`;
@@ -602,7 +602,8 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
     'pages. To activate the project:',
   'raise-limit': 'Unless this is a flood, raise the limit to twice that rate:',
   'raise-max-view': 'Send smaller views or start viewlog with --max-view',
-  'send-origin': 'Send views from a browser or with an Origin header, which a proxy must pass on.',
+  'send-origin':
+    'The latest view had no Origin header. Browsers send one, and a proxy must pass it on.',
   'fix-page': 'Send views as application/json; with sendBeacon, as a Blob of that type.',
   inactive: 'The project is inactive, so all its views are refused.',
   fixed: 'The cause is gone. viewlog is waiting for the next view.',
@@ -652,7 +653,7 @@ export function fixOf(reason: Refused, of: Installation): Step {
   if (remedy.kind === 'raise-max-view')
     return { text: `${text} ${formatSizeOption(remedy.bytes)}.` };
   if (remedy.kind === 'send-origin') {
-    return { text: `${text} ${TEST_PROXY}`, command: testProxy(sample, of) };
+    return testProxy(text, sample, of);
   }
   if (remedy.kind === 'check-proxy') return proxyStep(sample, remedy.bodyBytes, of);
   const isType = sample.code === 'unsupported-media-type';
@@ -684,26 +685,32 @@ function proxyStep(sample: Sample, bodyBytes: number, of: Installation): Step {
   const text =
     `The latest body ${what}. If there is a proxy, let it pass on bodies of up to ` +
     `${formatSize(bodyBytes)} (nginx: ${nginx}; Caddy: ${caddy}), and let each take up to ` +
-    `${seconds} s to arrive. ${TEST_PROXY}`;
-  return { text, command: testProxy(sample, of) };
+    `${seconds} s to arrive.`;
+  return testProxy(text, sample, of);
 }
 
-const TEST_PROXY =
-  'To test the proxy, replace the address after --url with the one that your pages post to:';
-
 /**
- * Returns a doctor command that sends a view of the sample's project, because a proxy may cut
- * bodies off or drop headers.
+ * Returns a step with a doctor command. If the sample names a project, the doctor sends a view of
+ * it, because a proxy may cut bodies off or drop headers.
  */
-function testProxy({ project, text = '' }: Sample, of: Installation): string {
-  const [, id] = /"p"\s*:\s*"(\d{1,20})"/.exec(text) ?? [];
-  return commands.doctor(of, { url: VIEWS_SITE, project: project ?? id });
+function testProxy(what: string, { project, text = '' }: Sample, of: Installation): Step {
+  const [, id = project] = /"p"\s*:\s*"(\d{1,20})"/.exec(text) ?? [];
+  const how = id ? ' with one real view, which reports show as /viewlog-doctor' : '';
+  return {
+    text: `${what} To test the proxy${how}, replace the address after --url with the one that your pages post to:`,
+    command: commands.doctor(of, { url: VIEWS_SITE, project: project ?? id }),
+  };
 }
 
 function pageStep({ sample, fate }: Pick<Refused, 'sample' | 'fate'>, of: Installation): Step {
   const { code, text: body = '' } = sample;
   const [, url] = /"url"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(body) ?? [];
-  const unknown = fate === undefined ? 'that sent this view' : 'that sends such views';
+  const unknown =
+    fate === undefined
+      ? 'that sent this view'
+      : sample.code === 'malformed-json'
+        ? 'that sends these bodies'
+        : 'that sends these views';
   // An invalid view may have something else in place of the page's address.
   const isPage = url !== undefined && /^(\/|https?:)/.test(url);
   const page = isPage ? `"${printable(url, 100)}"` : unknown;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { isUtf8 } from 'node:buffer';
-import { lineAndColumn, syntaxFault } from '../base/json.ts';
+import { endsTooEarly, lineAndColumn, syntaxFault } from '../base/json.ts';
 import { KiB, plural } from '../base/format.ts';
 import { bytewise } from '../base/text.ts';
 import { compileMatcher } from './pattern.ts';
@@ -88,4 +88,6 @@ function whereNotJson(text: string): string {
 
 /** Returns whether a text that isn't JSON is the beginning of an object, without its end. */
 export const isCutOff = (text: string): boolean =>
-  text.trimStart().startsWith('{') && !text.trimEnd().endsWith('}');
+  text.trimStart().startsWith('{') &&
+  !text.trimEnd().endsWith('}') &&
+  endsTooEarly(syntaxFault(text)?.message ?? '');

@@ -149,7 +149,7 @@ test('every message about a projects file that was cut short prints the command 
     /\n {2}If parts of the file are missing, restore the last good list instead:\n {4}(.*)\n/.exec(
       page,
     )!;
-  const saved = `If the file was cut short, restore the last good list: ${command}`;
+  const saved = `; if the file was cut short, restore the last good list: ${command}`;
   const doctor = (await run(['doctor'], { data })).stdout;
   expect(doctor.replaceAll(/\s+/g, ' ')).toContain(
     `If parts of the file are missing, restore the last good list: ${command} Otherwise, correct the file. To check it again, run:`,
@@ -157,7 +157,7 @@ test('every message about a projects file that was cut short prints the command 
   await viewlog.signal('SIGTERM');
   for (const args of [['check'], SERVE]) {
     const { code, stderr } = await run(args, { data });
-    expect([code, stderr.endsWith(`\nerror: ${saved}\n`)]).toEqual([78, true]);
+    expect([code, stderr.endsWith(`${saved}\n`)]).toEqual([78, true]);
   }
   execFileSync('sh', ['-c', command], { cwd: '/' });
   expect(fs.readFileSync(path, 'utf8')).toBe(text);

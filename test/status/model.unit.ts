@@ -113,7 +113,7 @@ The projects file has been invalid since ${at('14:00')}. viewlog continues with 
       /^The projects file is invalid; Aurora: 50% refused .*\n.*\n.*\n.*\nAurora: 1 of 2 views /,
     );
     scene.refuse(1, { code: 'invalid-view', project: '2' }, MOVED, '{}');
-    expect(scene.text()).toContain('Correct the page that sends such views.\n');
+    expect(scene.text()).toContain('Correct the page that sends these views.\n');
     scene.accept(9, '2', 10_000);
     scene.list({ id: '1' }, { id: '2' });
     scene.accept();
@@ -182,7 +182,7 @@ Requests without a project:
     expect(scene.text()).toBe(`Requests without a project: 71% of all requests failed (body cut off)
 Requests without a project: 134 of 188 requests in the last hour failed before viewlog knew their project. The failures began on ${at('14:00')}.
   134 requests failed in the last 24 hours, most recently on ${at('14:03')} from ${MOVED}: body cut off.
-  The latest body ended after 2,014 bytes. If there is a proxy, let it pass on bodies of up to 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body), and let each take up to 10 s to arrive. To test the proxy, replace the address after --url with the one that your pages post to:
+  The latest body ended after 2,014 bytes. If there is a proxy, let it pass on bodies of up to 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body), and let each take up to 10 s to arrive. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
   134 refused requests weren't stored: viewlog stores only whole JSON objects.`);
     scene.nowMs += 5_000;
@@ -392,7 +392,7 @@ Project 1: 130 of 150 views in the last hour were refused. The refusals began on
     expect(scene.text()).toBe(`Aurora: all refused (invalid view)
 Aurora: both views in the last hour were refused. The refusals began on ${at('14:00')}.
   2 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
-  Correct the page that sends such views. To see why this view was refused:
+  Correct the page that sends these views. To see why this view was refused:
     printf %s '${text}' | ${VIEWLOG} explain ${FILES}
   2 refused views are stored. A replay wouldn't help: the views would be refused again.`);
     const other = [
@@ -404,7 +404,7 @@ Aurora: both views in the last hour were refused. The refusals began on ${at('14
   Correct the page "/shop". To see why this view was refused:
     printf %s '${from}' | ${VIEWLOG} explain ${FILES}
   Another case, most recently on ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
-  Correct the page that sends such views. To see why this view was refused:
+  Correct the page that sends these views. To see why this view was refused:
     printf %s '${text}' | ${VIEWLOG} explain ${FILES}
   3 refused views are stored.`);
     scene.around = {
@@ -468,7 +468,7 @@ Aurora: both views in the last hour were refused. The refusals began on ${at('14
     expect(scene.text()).toContain(`
 Aurora: its only view in the last hour was refused. The refusals began on ${at('14:00')}.
   1 view was refused in the last 24 hours, on ${at('14:00')} without an Origin header: origin not allowed.
-  Send views from a browser or with an Origin header, which a proxy must pass on. To test the proxy, replace the address after --url with the one that your pages post to:
+  The latest view had no Origin header. Browsers send one, and a proxy must pass it on. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
   1 refused view is stored. A replay wouldn't help: views without an Origin header would be refused again.
 Project 3 (inactive, but still sending): all 99 views in the last hour were refused. The refusals began on ${at('14:00')}.
@@ -602,14 +602,14 @@ it('the status page shows an unlisted id until it is activated, with the command
   scene.list(AURORA, { id: '2' }, { id: '77', ...entry, contact: 'a@b.example' });
   scene.list(AURORA, { id: '2' });
   expect(scene.text()).toContain(`
-  77 was in the projects file, and its last view was accepted on ${at('14:00')}. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, add the entry again:
+  Project 77 was in the projects file, and its last view was accepted on ${at('14:00')}. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, add the entry again:
     ${VIEWLOG} activate 77 ${FILES} --name 'Jo'\\''s' --origin https://x.example --origin ${MOVED} --contact a@b.example --max-views-per-minute 500
 `);
   // A restarted viewlog doesn't know the entry.
   scene.projects = new ProjectList({ projects: [AURORA, { id: '2' }] });
   expect(scene.text())
     .toContain(`Project 77 (no longer listed): 9 of 10 views in the last hour were refused. The refusals began on ${at('14:00')}.
-  77 was in the projects file, and its last view was accepted on ${at('14:00')}. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. If it was removed on purpose, remove the script from its pages. To add a new entry instead, with https://x.example as its only origin and without the old name and limit:
+  Project 77 was in the projects file, and its last view was accepted on ${at('14:00')}. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. If it was removed on purpose, remove the script from its pages. To add a new entry instead, with https://x.example as its only origin and without the old name and limit:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example
   9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: project not activated.${again.trimEnd()}`);
   scene.refuse(1, { code: 'origin-not-allowed', project: '77' }, MOVED);

@@ -208,6 +208,11 @@ it.each([
     'Line 2, column 4: unexpected comma before the closing "}".',
   ],
   [
+    'a semicolon at the end',
+    '{"a":1};',
+    'Line 1, column 8: expected a JSON value (text needs double quotes); found ;.',
+  ],
+  [
     'an object that is cut off',
     '{"pn":"é',
     'Line 1, column 7: expected a closing double quote after "é"; found the end of the text. ' +
