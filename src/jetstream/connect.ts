@@ -164,7 +164,7 @@ export class Cluster {
     const what = operation === 'publish' ? 'publish to' : 'subscribe to';
     return new Fatal(
       EXIT.badConfiguration,
-      `The NATS user isn't allowed to ${what} "${printable(subject)}"; grant that permission`,
+      `The NATS user isn't allowed to ${what} "${printable(subject)}"; let it ${what} "${printable(subject.replace(/\.probe$/, '.>'))}"`,
     );
   }
 
