@@ -240,7 +240,7 @@ export class Lock {
       const why =
         found === undefined
           ? "is gone: it was moved or removed, or its disk isn't mounted; bring it back, then start viewlog again"
-          : 'is now a different one: the original was moved, replaced or mounted over; start viewlog again to use the new one';
+          : 'is now a different one: its disk was unmounted or mounted over, or it was moved or replaced; bring the original back, or start viewlog again to use the new one';
       return this.#lose(EXIT.ioError, `The data directory "${this.#dir}" ${why}`);
     }
     if (isOwn) return;

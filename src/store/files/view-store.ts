@@ -128,9 +128,8 @@ export class LocalViewStore implements ViewStore {
       this.#refuseAll(STOPPING);
     });
     if (isFinished) return;
-    const seconds = plural(timeoutMs / 1000, 'second');
-    const what = `before all writes to "${this.#writer.where}" were finished and synced`;
-    throw new Fatal(EXIT.ioError, `Stopped after waiting ${seconds}, ${what}`);
+    const what = `Stopped before all writes to "${this.#writer.where}" were finished and synced`;
+    throw new Fatal(EXIT.ioError, `${what}: the disk didn't answer in time`);
   }
 
   isInUse(day: string): boolean {

@@ -163,11 +163,11 @@ export class RefusedFiles implements RefusedStore {
       }
       onDropped('full');
       const what = isFull
-        ? `A refused view didn't fit into what is left of --max-refused for ${day}. Until the ` +
-          "next UTC day, viewlog drops refused views that don't fit"
-        : "A refused view with an unlisted id or no id didn't fit into half of --max-refused for " +
-          `${day}. To leave the other half to listed projects, viewlog drops such views until the ` +
-          'next UTC day, unless they still fit';
+        ? `A refused view no longer fits in --max-refused for ${day}; until the next UTC day, ` +
+          "viewlog drops those that don't fit"
+        : 'A refused view with an unlisted id or no id no longer fits in its half of --max-refused ' +
+          `for ${day}; until the next UTC day, viewlog drops those that don't fit. The other half ` +
+          'is reserved for listed projects';
       if (!this.#reached.has(what)) log.warn(what);
       this.#reached.add(what);
       return [];
