@@ -247,7 +247,7 @@ it.each([
   [['help', '--from'], /^ {2}report [^]*\n {2}archive [^]* help looking 'Which days'\n/m],
   [['help', '--help'], /^viewlog help \[/],
   [['help', '--', '--url'], /^ {2}doctor [^]*\n {2}snippet [^]* help send\n/m],
-  [['help', "--data can't be used with --store"], /^ {2}--data\n/],
+  [['help', "error: --data can't be used with --store"], /^ {2}--data\n/],
   [['help', 'what', 'does', '--keep-days', 'do'], /^## Retention\n/],
 ])('viewlog %j treats the name of an option as a question', async (args, words) => {
   expect(await run(args)).toMatchObject({ code: 0, stdout: expect.stringMatching(words) });

@@ -63,7 +63,7 @@ function textOn(asked: string, commands: readonly Command[]): string {
   const manual = new Manual();
   // `max-view` is an option, but `data` is a word. A pasted error may begin with an option.
   const option = optionPage(
-    name.replace(/^(?=\w+-)/, '--').replace(/^(--\S+) .*/, '$1'),
+    name.replace(/^(?=\w+-)/, '--').replace(/^(?:error: )?(--\S+) .*/, '$1'),
     commands,
     manual,
   );

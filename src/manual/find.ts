@@ -53,7 +53,7 @@ const subjectOf = (asked: string): string =>
     .replace(/^\{.*"code":"([\w-]+)".*/, '$1')
     .replace(/ in front of (?:it|viewlog)$/, '')
     .replace(/\S*\.json:\d+:\d+:/, 'invalid projects file')
-    .replace(/\([^()]*\)|https?:\S+|"?\/[^\s"]+\/[^\s"]*"?/g, '')
+    .replace(/\([^()]*\)|(?<=directory )"[^"]*"|https?:\S+|"?\/[^\s"]+\/[^\s"]*"?/g, '')
     .replace(DOING, '');
 
 interface Section {

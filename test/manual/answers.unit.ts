@@ -28,7 +28,8 @@ const ANSWERS = {
     'docker | docker compose | podman | docker image | set up docker | install docker',
   'containers # Kubernetes':
     'kubernetes | k8s | kubernetes readiness probe | liveness probe | CrashLoopBackOff',
-  'cluster # The balancer': 'load balancing | two servers load balancing',
+  'cluster # The balancer':
+    'load balancing | two servers load balancing | run two collectors behind a load balancer',
   'cluster # More than one server': 'nats | jetstream | high availability | set up a cluster',
   'fields # What a page puts into a view': 'title | url',
   'files # The files':
@@ -163,7 +164,7 @@ const ANSWERS = {
   'trouble # Exit 69':
     "error: Can't reach the NATS cluster at 127.0.0.1:23399: connection refused | error: Can't listen on 127.0.0.1:8080 (--host, --port) | port in use | EADDRINUSE | listen EADDRINUSE: address already in use 127.0.0.1:8080 | port 8080 in use",
   'trouble # Exit 74':
-    'error: The data directory "/var/lib/viewlog" is gone: it was moved or removed, or its disk isn\'t mounted; bring it back, then start viewlog again',
+    'error: The data directory "d2" is gone: it was moved or removed, or its disk isn\'t mounted; bring it back, then start viewlog again',
   'trouble # Exit 78': 'code=exited, status=78/CONFIG',
   'trouble # Exit 73':
     'error: Another viewlog is writing to "./data": process 31022, viewlog 0.1.0 (a723f11), running since 2026-11-27T18:48:08Z, at http://127.0.0.1:18977 (this one would be at http://127.0.0.1:18979); leave it running or end it: kill 31022 | read-only file system | already running | what does exit 73 mean | error: Another viewlog writes to "/var/lib/viewlog": process 2580 | status=226/NAMESPACE | permission denied | EACCES | EACCES: permission denied, open \'/var/lib/viewlog/projects.json\'',
