@@ -1,9 +1,9 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 // Four kinds of tests, by the end of a file's name:
-//   *.unit.ts      functions and classes in this process; no other process, bundle or tool
+//   *.unit.ts      functions and classes in this process; no bundle
 //   *.program.ts   the bundle as a process on Node
-//   *.runtimes.ts  one short list, on every runtime
+//   *.runtimes.ts  what depends on the runtime, on each one that it concerns
 //   *.world.ts     browsers, NATS, proxies, shippers, small disks, root, the single executable
 const kind = (name: string, timeoutMs: number): TestProjectInlineConfiguration => ({
   extends: true,

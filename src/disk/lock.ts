@@ -62,7 +62,7 @@ interface LockOptions {
 export type Step = 'asked' | 'listening' | 'renamed' | 'waited';
 
 const CHECK_MS = 800;
-/** A stop waits at most this long for the start and the projects: the disk may hang. */
+/** A stop waits at most this long until both files are stored, because the disk may hang. */
 const STORING_MS = 200;
 const FAST_START_MS = 100;
 const STABLE_MS = 150;
@@ -132,7 +132,7 @@ export class Lock {
   /** The directory that was there at the start. */
   #directory!: Stats;
   #socket!: LockSocket;
-  /** Resolves once the start and the projects are stored. */
+  /** Resolves once the start and the projects file are stored. */
   #stored = Promise.resolve();
   /** True: lost or released. */
   #isOver = false;

@@ -111,8 +111,8 @@ type DoctorSettings = ServeSettings & Settings<'url' | 'probe-project'>;
 const NO_ORIGIN = 'https://viewlog-doctor.invalid';
 
 /**
- * Examines the installation. Changes nothing, except that `--url` adds one refused request to the
- * metrics, and `--project` stores one view.
+ * Examines the installation. Leaves nothing behind, except that `--url` adds one refused request to
+ * the metrics, and `--project` stores one view.
  * @param self the doctor's own process and options.
  * @throws {Fatal} exit 73 if no lock is possible in the data directory.
  */

@@ -2,7 +2,8 @@ import type { BodyFault } from './exchange.ts';
 import type { Reservation } from './memory-budget.ts';
 
 /**
- * A browser sends a view in one piece; a client that sends single bytes makes each byte a piece.
+ * Returns in how many pieces a body may arrive. Browsers send a view in one piece; a client that
+ * sends single bytes makes each byte a piece.
  */
 export const piecesMaxOf = (bytesMax: number): number => 64 + Math.floor(bytesMax / 512);
 

@@ -41,7 +41,7 @@ export function listenOnDeno(deno: Deno, { host, port, handler, budget }: Listen
     address,
     url: urlOf(address),
     async stop(timeoutMs) {
-      // Waits for bodies that are still arriving, because a shutdown would break them off.
+      // Waits for bodies that are still arriving, because a shutdown would cut them off.
       const arriving = [...reads.keys()];
       await until(() => !arriving.some((read) => reads.has(read)), timeoutMs / 2);
       // Deno 2.5 would wait for connections that have sent nothing.

@@ -15,9 +15,9 @@ export interface HealthState {
 
 /**
  * `down`: the stream is gone, has no leader or no quorum, or doesn't answer. `unfit`: its
- * configuration is wrong. `silent`: it acknowledges nothing. `full`: it has refused a view because of
- * its limits. `refusing`: it refuses views for another reason, such as its account's limits, which
- * its state doesn't show.
+ * configuration is wrong. `silent`: it acknowledges nothing. `full`: it has refused a view because
+ * of its limits. `refusing`: it refuses views for another reason, such as its account's limits,
+ * which its state doesn't show.
  */
 export interface Fault {
   readonly kind: 'down' | 'unfit' | 'silent' | 'full' | 'refusing';

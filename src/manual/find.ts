@@ -146,7 +146,7 @@ const PART_MIN = { listed: 0.35, answer: 0.75 };
 /** An answer must score this many times as high as the next section. */
 const CLEAR = 1.5;
 const LISTED_MAX = 5;
-/** The factor if the question begins with a name of the section, of several words. */
+/** The factor if the question begins with a name of several words. */
 const BEGINS_FACTOR = 2;
 
 /** Returns how much a section is about these neighbouring words. */

@@ -129,7 +129,7 @@ export async function readProjectsFile(
 export const BRING_BACK =
   "If the directory was moved or its disk isn't mounted, bring it back. Otherwise,";
 
-/** Without a command: one that creates the file would shorten the list to one project. */
+/** Names no command, because one that creates the file would reduce the list to one project. */
 export const RESTORE = 'restore the file from a backup, or list every project in it again';
 
 /** Returns whether a collector that uses this file runs or ran in the data directory. */

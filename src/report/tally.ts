@@ -50,7 +50,7 @@ export class Tally {
     return entry;
   }
 
-  /** Returns a tally in which texts that get the same name are one. */
+  /** Returns a tally that merges texts with the same name. */
   renamed(nameOf: (text: string) => string): Tally {
     const tally = new Tally();
     const { isExact, count, before } = this;
@@ -69,7 +69,7 @@ export class Tally {
     return this.#entries.values();
   }
 
-  /** Returns how many different texts there are, without those of the previous period only. */
+  /** Returns the number of different texts, except those seen only in the previous period. */
   get distinct(): number {
     return this.#counted().length;
   }

@@ -180,7 +180,7 @@ const ALARM_MIN = 20;
 const isAlarming = ({ colour, state, refused }: Judged): boolean =>
   colour !== 'green' && (state === 'silent' || refused >= ALARM_MIN);
 
-/** Judges the ids that sent refused views and aren't listed, without the shown problems. */
+/** Judges the unlisted ids that sent refused views, except those already shown as problems. */
 function unlistedIn(input: ModelInput, shown: readonly Judged[]): Judged[] {
   const problems = new Set(shown.map(({ id }) => id));
   return Array.from(input.counts.projects)

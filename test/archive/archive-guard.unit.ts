@@ -79,7 +79,7 @@ describe('an archive of a stream that lacks messages', () => {
     expectArchived(dir, [...LINES, fresh]);
   });
 
-  it('before a run ends, archives the views that a deposed leader lacked, each only once', async () => {
+  it('archives, before its run ends, the views that a deposed leader lacked, each only once', async () => {
     const { stream, dir } = scene([...LINES, LINES[14]!]);
     hide(stream, 11, 20);
     let questions = 0;
@@ -164,7 +164,7 @@ describe('an archive of a stream that has an id twice', () => {
     expect(archive.state().lines).toBe(1);
   });
 
-  it('recognises the id for at least a set number of later ids', () => {
+  it('still recognises an id after as many other ids as it must remember', () => {
     const recent = new RecentIds(3);
     for (const id of ['a', 'b', 'c', 'd']) expect(recent.add(id)).toBe(true);
     for (const id of ['b', 'c', 'd']) expect(recent.add(id)).toBe(false);

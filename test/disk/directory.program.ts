@@ -42,7 +42,7 @@ async function startOnce(data: string): Promise<void> {
 }
 
 test.skipIf(process.platform !== 'linux')(
-  'a data directory that nobody can make ends the start, and missing parents are made',
+  "viewlog exits if the data directory can't be created, and creates missing parents",
   async () => {
     const args = [...SERVE, '--projects', `${dataDirectory()}/projects.json`];
     for (const data of ['/proc/x', '/proc/x/y']) {

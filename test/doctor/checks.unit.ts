@@ -293,7 +293,7 @@ const NOT_RUNNING = {
   status: STATUS,
   source: 'last start' as const,
 };
-/** The facts that a user without rights can find. */
+/** The facts that an unprivileged user can find. */
 const DENIED: Partial<Facts> = {
   ownUid: 4713,
   isOutsider: true,

@@ -223,7 +223,7 @@ test('the log warns about an edit that drops a project whose views still arrive,
   await until(async () => (await sent()) === 201);
 });
 
-test('the command that a first start prints for a missing projects file creates the file', async () => {
+test('on a first start without a projects file, the printed command creates one', async () => {
   const data = `${tempDir()}/data with $`;
   fs.mkdirSync(data);
   for (let i = 0; i < 2; i++) {

@@ -446,7 +446,7 @@ Aurora: both views in the last hour were refused. The refusals began on ${at('14
     expect(below.match(/^\d+$/gm)).toHaveLength(3);
   });
 
-  it('the only listed project has sent no view, but a removed id has', () => {
+  it('the only listed project has sent no view, but a removed id has sent some', () => {
     const scene = new Scene([{ id: '1' }]);
     scene.accept(70);
     scene.list({ id: '2', name: 'Other' });

@@ -42,7 +42,7 @@ it.each<[string, ProjectState, Partial<typeof QUIET>]>([
 
 const state = (scene: Scene): ProjectState => scene.judged()[0]!.state;
 
-it('a page that sent invalid views counts as fixed once enough views in a row are accepted: over five times as many as usual between two refusals', () => {
+it('a page that sent invalid views counts as fixed after enough accepted views in a row: three plus five times the average between two refusals', () => {
   const scene = new Scene([{ id: '1' }]);
   const refuse = (): void => scene.refuse(1, { code: 'invalid-view', project: '1' });
   for (let i = 0; i < 20; i++) {
