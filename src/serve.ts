@@ -58,7 +58,7 @@ export async function serve(
   const budget = new MemoryBudget(settings['max-queue']);
   const file = lock && new CountsFile({ dir: settings.data, counts, lock, log });
   await file?.restore();
-  if (lock) following.storeWith((text) => lock.storeProjects(text));
+  if (lock) await following.storeIn(settings.data, lock);
   const viewBytesMax = settings['max-view'];
   const parts = { projects, store, refused, counts, viewBytesMax, now: Date.now, log };
 

@@ -176,9 +176,8 @@ export class Lock {
   }
 
   /** Stores the text of a valid projects file, so that a lost file can be restored. */
-  storeProjects(text: string): void {
+  readonly storeProjects = (text: string): void =>
     this.#store(() => rememberProjects(this.#dir, text));
-  }
 
   /** Starts a write without awaiting it, because a disk that hangs must not delay a start. */
   #store(write: () => Promise<void>): void {

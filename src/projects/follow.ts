@@ -7,7 +7,7 @@ import type { Log } from '../base/log.ts';
 import { every } from '../base/time.ts';
 import { accessFix, fixText } from '../installation/commands.ts';
 import { absolute } from '../installation/installation.ts';
-import { type Project, ProjectList, summaryOf } from './project-list.ts';
+import { ProjectList, summaryOf } from './project-list.ts';
 import {
   cannotRead,
   readProjectsFile,
@@ -16,14 +16,21 @@ import {
   fileOrFatal,
   isCut,
   RESTORE,
+  savedProjects,
   summaryOfFaults,
 } from './projects-file.ts';
+import type { ProjectEntry } from './projects-schema.ts';
 
 // Keeps the projects in step with their file: reads the file again and compares the content.
 // Notifications stop when an editor renames the file. Timestamps miss the second of two saves
 // within one tick and come late from a file server.
 
 const POLL_MS = 1_600;
+
+/** The lock of a data directory. */
+interface Storage {
+  readonly storeProjects: (text: string) => void;
+}
 
 interface FollowSettings {
   readonly projects: string;
@@ -37,8 +44,8 @@ interface FollowSettings {
  * @param settings the path and the data directory, which is the collector's own without a `store`.
  * @param isSending whether views with this id were accepted in the last day.
  * @returns the projects; `reload` reads the file now and logs what it finds even if nothing
- *   changed, and never rejects; `storeWith` takes a function that stores the text of a valid file,
- *   now and after each change; `close` stops following the file.
+ *   changed, and never rejects; `storeIn` logs which projects of the list saved in a directory are
+ *   gone, and from then on saves each good list there; `close` stops following the file.
  * @throws {Fatal} exit 78 with every fault, if the file is missing or invalid.
  */
 export async function followProjects(
@@ -75,18 +82,22 @@ export async function followProjects(
   const checkNext = (isAsked: boolean): Promise<void> =>
     (lastCheck = lastCheck.then(() => check(isAsked)));
   const close = every(POLL_MS, () => void checkNext(false));
-  /** From now on, stores the text of each good list. */
-  const storeWith = (write: typeof store): void => {
-    store = write;
+  const storeIn = async (dir: string, { storeProjects }: Storage): Promise<void> => {
+    const gone = projects.goneFrom(await savedProjects(dir));
+    const sending = gone.filter(({ id, active }) => active !== false && isSending(id));
+    const level = sending.length > 0 ? 'warn' : 'info';
+    const what = 'The projects file has changed since the last start';
+    if (gone.length > 0) log[level](what + goneText(gone, sending));
+    store = storeProjects;
     storeList();
   };
-  return { projects, reload: () => checkNext(true), storeWith, close };
+  return { projects, reload: () => checkNext(true), storeIn, close };
 }
 
 const GONE_MAX = 5;
 
 /** `; no longer listed: projects 1000001, 1000002` */
-function goneText(gone: readonly Project[], sending: readonly Project[]): string {
+function goneText(gone: readonly ProjectEntry[], sending: readonly ProjectEntry[]): string {
   if (gone.length === 0) return '';
   const listed = `; no longer listed: ${projectsText(gone)}`;
   const accepted = 'were accepted in the last day and are now refused';
@@ -94,7 +105,7 @@ function goneText(gone: readonly Project[], sending: readonly Project[]): string
 }
 
 /** `projects 1000001, 1000002 and 3 more` */
-function projectsText(projects: readonly Project[]): string {
+function projectsText(projects: readonly Pick<ProjectEntry, 'id'>[]): string {
   const left = projects.length - GONE_MAX;
   const ids = projects.slice(0, GONE_MAX).map(({ id }) => id);
   const more = left > 0 ? ` and ${formatCount(left)} more` : '';

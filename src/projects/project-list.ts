@@ -52,8 +52,8 @@ export class ProjectList {
   /** The fault of the projects file now. The last good list stays active meanwhile. */
   fault: ProjectsFault | undefined;
   #byId: ReadonlyMap<string, Project> = new Map();
-  /** The last entries of projects that were listed since the start and no longer are. */
-  readonly #removed = new Map<string, Project>();
+  /** The last entries of projects that were listed and no longer are. */
+  readonly #removed = new Map<string, ProjectEntry>();
   /** The spent limit of each id, listed or not. */
   readonly #buckets = new Map<string, TokenBucket>();
 
@@ -75,9 +75,16 @@ export class ProjectList {
     return this.#byId.get(id);
   }
 
-  /** Returns the last entry of a project that was listed since the start and no longer is. */
-  removed(id: string): Project | undefined {
+  /** Returns the last entry of a project that was listed and no longer is. */
+  removed(id: string): ProjectEntry | undefined {
     return this.#removed.get(id);
+  }
+
+  /** Returns which of these projects of an earlier list are no longer listed. */
+  goneFrom(earlier: readonly ProjectEntry[]): readonly ProjectEntry[] {
+    const gone = earlier.filter(({ id }) => !this.#byId.has(id));
+    for (const entry of gone) this.#removed.set(entry.id, entry);
+    return gone;
   }
 
   all(): readonly Project[] {

@@ -142,6 +142,13 @@ async function wasUsed(path: string, data = dirname(path)): Promise<boolean> {
   return start.projects === (isInside ? `${start.data}/${basename(path)}` : absolute(path));
 }
 
+/** Returns the projects of the last good list that is saved in a data directory; empty if none is. */
+export async function savedProjects(dir: string): Promise<ProjectsFile['projects']> {
+  const text = await readFile(lastProjectsIn(dir)).catch(() => Buffer.of());
+  const parsed = parseProjectsFile(text, '');
+  return 'file' in parsed ? parsed.file.projects : [];
+}
+
 async function savedList(
   self: Announced,
   data = dirname(self.projects!),

@@ -348,8 +348,8 @@ export const unlistedNotices = ({ unlisted, installation: of, nowMs }: StatusMod
 export const strayNotices = (model: StatusModel): Notice[] =>
   model.strayRequests === undefined ? [] : reasonNotices(model.strayRequests, model);
 
-const isDelisted = ({ kind, figures }: ProjectRow): boolean =>
-  kind === 'unlisted' && figures.lastAcceptedMs !== undefined;
+const isDelisted = ({ kind, figures, removed }: ProjectRow): boolean =>
+  kind === 'unlisted' && (figures.lastAcceptedMs !== undefined || removed !== undefined);
 
 function causeSteps(
   row: ProjectRow,
@@ -413,10 +413,11 @@ const fromWords = ({ origin }: Sample): string =>
 /** Returns what to do about a project that is no longer listed but was when its views arrived. */
 export function delistedStep(
   { id, reasons, removed }: Pick<ProjectRow, 'id' | 'reasons' | 'removed'>,
-  lastAcceptedMs = 0,
+  lastAcceptedMs: number | undefined,
   of: Installation,
 ): Step {
-  const was = `Project ${id} was in the projects file, and its last view was accepted on ${at(lastAcceptedMs)}.`;
+  const last = lastAcceptedMs && `, and its last view was accepted on ${at(lastAcceptedMs)}`;
+  const was = `Project ${id} was in the projects file${last ?? ''}.`;
   const onPurpose = 'If it was removed on purpose, remove the script from its pages.';
   const byMistake = 'If its entry was removed or its id was changed by mistake,';
   const text = `${was} ${byMistake} restore the entry in the projects file. ${onPurpose}`;

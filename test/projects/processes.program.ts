@@ -34,6 +34,30 @@ test('viewlog refuses a named pipe in place of the projects file, without waitin
   expect([code, stderr]).toEqual([78, expect.stringContaining("isn't a regular file")]);
 });
 
+test('a start names the projects that were removed since the last one, and the status page prints how to add them again', async () => {
+  const data = dataDirectory({
+    projects: [{ id: '1000001', name: 'A', origins: ['https://a.b'] }],
+  });
+  await (await stored(data)).signal('SIGTERM');
+  dataDirectory({ projects: [{ id: '7' }] }, data);
+  const viewlog = await startWatched({ data });
+  await viewlog.says(
+    /^The projects file has changed since the last start; no longer listed: project 1000001$/m,
+  );
+  expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(403);
+  const page = await (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
+  expect(page).toMatch(
+    / Project 1000001 was in the projects file\. .* add the entry again:\n {4}.* activate 1000001 .* --name A --origin https:\/\/a\.b\n/,
+  );
+});
+
+/** Starts viewlog and waits until it has saved the list of projects. */
+async function stored(data: string) {
+  const viewlog = await startViewlog({ data });
+  await until(() => fs.existsSync(`${data}/last-projects.json`));
+  return viewlog;
+}
+
 test('once viewlog has started, no command replaces a deleted projects file with one that lists a single project', async () => {
   const data = dataDirectory();
   const path = `${data}/projects.json`;
