@@ -10,7 +10,9 @@ const OTHER_CHARSET = /;\s*charset=(?!"?utf-?8"?\s*(?:;|$))/i;
 /** Returns a refusal, unless the body is uncompressed `application/json` in UTF-8. */
 export function mediaTypeFault(request: Exchange): Refusal | undefined {
   const type = request.header('content-type');
-  if (request.header('content-encoding') !== undefined) return unsupported('is compressed');
+  if (request.header('content-encoding') !== undefined) {
+    return refusal('unsupported-media-type', 'The body is compressed. Send it uncompressed.');
+  }
   if (type === 'application/json') return undefined;
   if (type === undefined) return unsupported('has no Content-Type');
   const isJson = /^\s*application\/json\s*(?:;|$)/i.test(type) && !OTHER_CHARSET.test(type);
@@ -32,7 +34,7 @@ export function unreadBody(fault: BodyFault, request: Exchange, bytesMax: number
     return tooLarge(declared > bytesMax ? declared : undefined, bytesMax);
   }
   if (fault === 'too-many-pieces') {
-    const detail = `The body arrived in more than ${piecesMaxOf(bytesMax)} pieces; send it in one.`;
+    const detail = `The body arrived in more than ${piecesMaxOf(bytesMax)} pieces. Send it in one.`;
     return refusal('view-too-large', detail);
   }
   if (fault === 'over-budget') {

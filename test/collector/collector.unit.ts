@@ -118,7 +118,7 @@ describe('a refusal', () => {
       `view-too-large: The stored line would be 16,385 bytes; the limit is 16,384. The largest field, "pn", takes 16,229 bytes. ${smaller}`,
       "request-timeout: The body didn't arrive whole; viewlog waits at most 10 s for it. Send it again.",
       'overloaded: Too many requests are in flight; send the view again in 1 s.',
-      'view-too-large: The body arrived in more than 96 pieces; send it in one.',
+      'view-too-large: The body arrived in more than 96 pieces. Send it in one.',
     ]);
   });
 
