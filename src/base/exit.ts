@@ -67,7 +67,7 @@ export function orElse<T, O>(read: () => T, otherwise: O): T | O {
 export function errorText(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   if (errnoOf(error) === undefined) return message;
-  return message.replace(/^listen (E\w+: [^\d/[]+) .*/s, '$1').replace(/, \w+( '.*')?$/s, '');
+  return message.replace(/^listen (E\w+: .*?)( [\d/[]\S*)?$/s, '$1').replace(/, \w+( '.*')?$/s, '');
 }
 
 /** Returns why a request had no answer, in one line. Node's fetch puts it in the error's cause. */

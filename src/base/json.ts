@@ -34,6 +34,12 @@ const SYNTAX: Record<string, string> = {
   InvalidCharacter: 'expected no tab or other control character inside text',
 };
 
+/** The words after an opening bracket. */
+const FIRST: Record<string, string> = {
+  CloseBraceExpected: 'expected a key in double quotes or "}"',
+  CloseBracketExpected: 'expected a value or "]"',
+};
+
 /** The parser is recursive, and deeper texts would exhaust the stack. */
 const DEPTH_MAX = 500;
 const STOP = new Error('One fault is enough');
@@ -62,8 +68,11 @@ export function syntaxFault(text: string): Fault | undefined {
       stop(before, `unexpected comma before the closing "${end}"`);
     }
     const code = printParseErrorCode(error);
+    const isFirst = text.charAt(before) === (code === 'CloseBraceExpected' ? '{' : '[');
     const isKey = code === 'InvalidSymbol' && text.charAt(before) === '{';
-    const expected = SYNTAX[isKey ? 'PropertyNameExpected' : code] ?? "isn't JSON";
+    const usual = SYNTAX[isKey ? 'PropertyNameExpected' : code] ?? "isn't JSON";
+    // No comma can follow an opening bracket.
+    const expected = isFirst ? (FIRST[code] ?? usual) : usual;
     if (code === 'UnexpectedEndOfString') {
       const begun = quote(text.slice(offset + 1, offset + length));
       const isLast = text.slice(offset + length).trim() === '';

@@ -34,6 +34,7 @@ export const activate = defineCommand({
     const reader = await ownerOf(settings.data);
     const { outcome, before, after, listed, newDirectory } = await editProject({
       path: projects,
+      data: settings.data,
       id,
       change: (project) => changeProject(project, id, change),
       operator,
@@ -90,18 +91,18 @@ export const deactivate = defineCommand({
   summary: 'deactivates a project',
   examples: ['viewlog deactivate 1000001'],
   options: ['data', 'projects'],
-  async run({ projects: path }, operands, { print, asOwner }) {
+  async run({ projects: path, data }, operands, { print, asOwner }) {
     const id = operands[0]!;
     const name = printable(absolute(path), Infinity);
     const change = (project: ProjectEntry | undefined): ProjectEntry => {
       if (project !== undefined) return { ...project, active: false };
       throw new Fatal(EXIT.usage, `Project ${id} isn't listed in ${name}`);
     };
-    const { outcome } = await editProject({ path, id, change, asOwner });
+    const { outcome } = await editProject({ path, data, id, change, asOwner });
     if (outcome === 'unchanged') {
       print(`Project ${id} is unchanged in ${name}: inactive, so its views are refused`);
     } else {
-      print(`Deactivated project ${id} in ${name}. ${soon('refuses its views')}`);
+      print(`Deactivated project ${id} in ${name}. ${soon('starts to refuse its views')}`);
     }
     return EXIT.done;
   },
@@ -132,7 +133,7 @@ interface Activation {
 function resultOf({ id, path, before, after, outcome }: Activation): string {
   const rules = rulesOf(after);
   if (outcome === 'unchanged') return `Project ${id} is unchanged in ${path}: active, ${rules}`;
-  const accepts = soon('accepts its views');
+  const accepts = soon('starts to accept its views');
   if (before === undefined) {
     const file = outcome === 'created' ? `the new file ${path}` : path;
     return `Added project ${id} to ${file}: ${rules}. ${accepts}`;
@@ -141,7 +142,7 @@ function resultOf({ id, path, before, after, outcome }: Activation): string {
   return `Changed project ${id} in ${path}: active, ${rules}. ${soon('applies the change')}`;
 }
 
-const soon = (does: string): string => `A running viewlog ${does} within 2 seconds.`;
+const soon = (what: string): string => `If viewlog is running, it ${what} within 2 seconds.`;
 
 /** `https://www.example.com, at most 6,000 views per minute` */
 function rulesOf({ origins, maxViewsPerMinute: limit }: ProjectEntry): string {

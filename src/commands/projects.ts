@@ -13,8 +13,8 @@ export const projects = defineCommand({
   summary: 'lists the projects',
   examples: ['viewlog projects --data /var/lib/viewlog'],
   options: ['data', 'projects'],
-  async run({ projects: path }, _, { print, self }) {
-    const listed = (await loadProjects(path)).all();
+  async run({ projects: path, data }, _, { print, self }) {
+    const listed = (await loadProjects(path, data)).all();
     const add = `add one, with its id instead of ID: ${commands.activate(await withOwners(self), 'ID')}`;
     if (listed.length > 0) print(tableOf([HEAD, ...listed.map(rowOf)], '').join('\n'));
     else print(`No projects in ${printable(path, Infinity)}; ${add}`);
@@ -28,8 +28,9 @@ export const check = defineCommand({
   summary: 'checks the projects file',
   examples: ['viewlog check --data /var/lib/viewlog'],
   options: ['data', 'projects'],
-  async run({ projects: path }, _, { print }) {
-    print(`${printable(path, Infinity)}: ${summaryOf((await loadProjects(path)).all())}`);
+  async run({ projects: path, data }, _, { print }) {
+    const listed = (await loadProjects(path, data)).all();
+    print(`${printable(path, Infinity)}: ${summaryOf(listed)}`);
     return EXIT.done;
   },
 });

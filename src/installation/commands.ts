@@ -369,14 +369,14 @@ export function fixText({ words, command }: AccessFix): string {
 
 /**
  * Returns how to let an account, by default viewlog's own, read (`r`) or write a file.
- * @param data the data directory, if it is known; the lock is always in one.
+ * @param data the data directory, if it is known; the lock and the daily files are always in one.
  * @param wasUsed true: the account has worked in the directory until now.
  */
 export function accessFix(
   path: string,
   what: 'r' | 'rw',
   account: Owner | undefined = ownAccount() ?? lockOwner(dirname(path)),
-  data = basename(path) === 'viewlog.lock' ? dirname(path) : undefined,
+  data = /^(viewlog\.lock$|views-|refused-)/.test(basename(path)) ? dirname(path) : undefined,
   wasUsed = false,
 ): AccessFix {
   const use = what === 'r' ? 'read the file' : 'write to the file';

@@ -20,6 +20,8 @@ const FILE_MODE = 0o640;
 
 interface Edit {
   readonly path: string;
+  /** The data directory of the collector that uses the file. */
+  readonly data: string;
   /** The project to change or to add at the end of the list. */
   readonly id: string;
   /** Gets the listed project and returns the changed one. */
@@ -43,8 +45,8 @@ interface Edit {
  *   missing; 73 or 74 if the file can't be written, or another program writes it at the same time.
  */
 export async function editProject(edit: Edit) {
-  const { path, id, change, operator, canCreate = false, reader } = edit;
-  const reading = await readProjectsFile(path);
+  const { path, data, id, change, operator, canCreate = false, reader } = edit;
+  const reading = await readProjectsFile(path, undefined, data);
   if (errnoOf(reading.content) === 'EACCES') throw await cannotWrite(edit, reading.content);
   const { fact, begin, create } = reading;
   if ('faults' in reading && (canCreate ? fact : create) !== undefined) {
@@ -77,7 +79,8 @@ export async function editProject(edit: Edit) {
     const fd = openDraft(draft);
     try {
       fill(fd, changed, rights, like === undefined);
-      if ((await readProjectsFile(path, reading)) !== reading) throw new Error(SAVED_MEANWHILE);
+      if ((await readProjectsFile(path, reading, data)) !== reading)
+        throw new Error(SAVED_MEANWHILE);
       if (isNew) createSchema(dirname(target), rights);
       fs.renameSync(draft, target);
     } catch (error) {

@@ -144,7 +144,8 @@ function apply(reading: Reading, path: string, projects: ProjectList): string {
   const cut =
     saved && isCut(reading.faults) ? `if it was cut short, run: ${saved.restore}` : undefined;
   const fix = lost === undefined ? (cut ?? (access && fixText(access))) : restore;
-  const fact = `${sentence(first)} ${continues(saved, access !== undefined)}`;
+  // Without its data directory, viewlog ends.
+  const fact = isMoved ? first : `${sentence(first)} ${continues(saved, access !== undefined)}`;
   const loss = lost === undefined ? undefined : isMissing ? 'missing' : 'empty';
   const isSame = fault?.loss === loss && !fault?.access === !access;
   projects.fault = {

@@ -118,7 +118,8 @@ export function summaryOf(projects: readonly { readonly active?: boolean | undef
 
 /**
  * Reads the projects file once.
+ * @param data the data directory of the collector that uses the file.
  * @throws {Fatal} exit 78 with every fault.
  */
-export const loadProjects = async (path: string): Promise<ProjectList> =>
-  new ProjectList(fileOrFatal(await readProjectsFile(path)));
+export const loadProjects = async (path: string, data?: string): Promise<ProjectList> =>
+  new ProjectList(fileOrFatal(await readProjectsFile(path, undefined, data)));

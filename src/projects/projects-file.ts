@@ -81,8 +81,7 @@ export interface SavedList {
 /**
  * Reads and checks the projects file.
  * @param last the last reading, which is returned again if the file hasn't changed since.
- * @param data the data directory of the collector that uses the file; by default, the file's own
- *   directory.
+ * @param data the data directory of the collector that uses the file, if that isn't the file's own.
  */
 export async function readProjectsFile(
   path: string,
@@ -101,8 +100,9 @@ export async function readProjectsFile(
   const own = basename(path) === 'projects.json' ? dirname(path) : undefined;
   const self = ownAnnouncement({ role: 'collector', data: own, projects: path, chosen: {} });
   const of = await withOwners(self);
-  const isUsed = await wasUsed(path, data);
-  const saved = isUsed ? await savedList(self, data) : undefined;
+  const user = await userOf(path, data);
+  const isUsed = user !== undefined;
+  const saved = isUsed ? await savedList(self, user) : undefined;
   if (parsed.faults.length > 0) return { content, ...parsed, ...(saved && { saved }) };
   if (isEmpty || isUsed) {
     const fact = isEmpty
@@ -132,8 +132,16 @@ export const BRING_BACK =
 /** Names no command, because one that creates the file would reduce the list to one project. */
 export const RESTORE = 'restore the file from a backup, or list every project in it again';
 
+/** Returns the data directory of the collector that uses or used this file, if it is one of two. */
+async function userOf(path: string, data: string | undefined): Promise<string | undefined> {
+  for (const dir of new Set([dirname(path), data ?? dirname(path)])) {
+    if (await wasUsed(path, dir)) return dir;
+  }
+  return undefined;
+}
+
 /** Returns whether a collector that uses this file runs or ran in the data directory. */
-async function wasUsed(path: string, data = dirname(path)): Promise<boolean> {
+async function wasUsed(path: string, data: string): Promise<boolean> {
   const start = await lastKnownStart(data);
   const isInside = absolute(dirname(path)) === absolute(data);
   if (start === undefined) return isInside && existsSync(lastStartIn(data));
@@ -149,10 +157,7 @@ export async function savedProjects(dir: string): Promise<ProjectsFile['projects
   return 'file' in parsed ? parsed.file.projects : [];
 }
 
-async function savedList(
-  self: Announced,
-  data = dirname(self.projects!),
-): Promise<SavedList | undefined> {
+async function savedList(self: Announced, data: string): Promise<SavedList | undefined> {
   const path = lastProjectsIn(absolute(data));
   if (!existsSync(path)) return undefined;
   const of = await withOwners({ ...self, data: absolute(data) });

@@ -30,7 +30,7 @@ test('activate creates the file, its schema and its directory', async () => {
   const { out } = await run(activate, '1000001', '--name', 'My "site"', '--projects', path);
   expect(out.split('\n')[0]).toBe(`Created the directory ${directory}/a/b`);
   expect(out).toContain(
-    `Added project 1000001 to the new file ${path}: any origin, at most 6,000 views per minute. A running viewlog accepts its views within 2 seconds.\n`,
+    `Added project 1000001 to the new file ${path}: any origin, at most 6,000 views per minute. If viewlog is running, it starts to accept its views within 2 seconds.\n`,
   );
   expect(out).toContain('To show your address in refusals, add --operator');
   const project = { id: '1000001', name: 'My "site"', active: true, maxViewsPerMinute: 6000 };
@@ -53,37 +53,37 @@ activate adds a project with the spacing of the others
 { "projects":  [⏎{ "id":"1",   "name" :"a" }  ]⏎}
 activate 2 --origin https://*.b.com --origin https://b.com
 { "projects":  [⏎{ "id":"1",   "name" :"a" },⏎{ "id": "2",   "origins": ["https://*.b.com", "https://b.com"],   "active": true,   "maxViewsPerMinute": 6000 }  ]⏎}
-Added project 2 to FILE: https://*.b.com https://b.com, at most 6,000 views per minute. A running viewlog accepts its views within 2 seconds.
+Added project 2 to FILE: https://*.b.com https://b.com, at most 6,000 views per minute. If viewlog is running, it starts to accept its views within 2 seconds.
 
 activate sets an inactive project to active
 {"projects":[{"id":"1","active":false,"name":"x"},{"id":"2","active":false}]}
 activate 2
 {"projects":[{"id":"1","active":false,"name":"x"},{"id":"2","active":true}]}
-Activated project 2 in FILE: any origin, no limit. A running viewlog accepts its views within 2 seconds.
+Activated project 2 in FILE: any origin, no limit. If viewlog is running, it starts to accept its views within 2 seconds.
 
 activate adds a name and the missing origins
 {"projects": [{"id": "1", "name": "a", "origins": ["https://a.com",  "https://b.com"]}]}
 activate 1 --origin HTTPS://A.com:443 --origin https://c.com --origin https://C.com --name b
 {"projects": [{"id": "1", "name": "b", "origins": ["https://a.com",  "https://b.com",  "https://c.com"]}]}
-Changed project 1 in FILE: active, https://a.com https://b.com https://c.com, no limit. A running viewlog applies the change within 2 seconds.
+Changed project 1 in FILE: active, https://a.com https://b.com https://c.com, no limit. If viewlog is running, it applies the change within 2 seconds.
 
 activate replaces the only origin
 {"projects": [{"id": "1", "origins": ["https://b.com"]}]}
 activate 1 --remove-origin HTTPS://b.com:443 --origin https://c.com
 {"projects": [{"id": "1", "origins": ["https://c.com"]}]}
-Changed project 1 in FILE: active, https://c.com, no limit. A running viewlog applies the change within 2 seconds.
+Changed project 1 in FILE: active, https://c.com, no limit. If viewlog is running, it applies the change within 2 seconds.
 
 activate removes one of two origins
 { "projects": [ { "origins": [⏎  "https://a.com",⏎  "https://b.com"⏎ ], "id": "1" } ] }
 activate 1 --remove-origin https://a.com
 { "projects": [ { "origins": [⏎  "https://b.com"⏎ ], "id": "1" } ] }
-Changed project 1 in FILE: active, https://b.com, no limit. A running viewlog applies the change within 2 seconds.
+Changed project 1 in FILE: active, https://b.com, no limit. If viewlog is running, it applies the change within 2 seconds.
 
 activate sets a limit, a contact and the operator
 { "operator": "me@a.com", "projects": [ {"id": "1",   "maxViewsPerMinute": 60},⏎ {"id": "2"} ] }
 activate 1 --contact jo --max-views-per-minute 90 --operator you@a.com
 { "operator": "you@a.com", "projects": [ {"id": "1",   "maxViewsPerMinute": 90,   "contact": "jo"},⏎ {"id": "2"} ] }
-Changed project 1 in FILE: active, any origin, at most 90 views per minute. A running viewlog applies the change within 2 seconds.
+Changed project 1 in FILE: active, any origin, at most 90 views per minute. If viewlog is running, it applies the change within 2 seconds.
 
 activate would only spell values differently
 {"projects":[{"id":"1","origins":["https:\\/\\/a.com"]}],"operator":"me@a.com"}
@@ -95,7 +95,7 @@ deactivate sets a project to inactive
 {"projects": [{"id": "1"}, {"id": "2", "active": true}]}
 deactivate 2
 {"projects": [{"id": "1"}, {"id": "2", "active": false}]}
-Deactivated project 2 in FILE. A running viewlog refuses its views within 2 seconds.
+Deactivated project 2 in FILE. If viewlog is running, it starts to refuse its views within 2 seconds.
 
 deactivate finds the project inactive
 {"projects": [{"id": "2", "active": false}]}
@@ -380,7 +380,7 @@ describe('an edit', () => {
       return { id: '1', active: false };
     };
     const message = expect.stringContaining('another program has just saved it');
-    const edit = editProject({ path, id: '1', change, asOwner: () => undefined });
+    const edit = editProject({ path, data: directory, id: '1', change, asOwner: () => undefined });
     await expect(edit).rejects.toMatchObject({ exitCode: 73, message });
     expect([await read(), await fs.readdir(directory)]).toEqual([saved, ['projects.json']]);
   });

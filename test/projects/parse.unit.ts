@@ -25,6 +25,8 @@ a comma before the last bracket → {"projects":[⏎{"id":"1"},⏎]⏎} → 2:11
 a missing colon → {"projects" []} → 1:13: expected ":"; found [
 a missing comma → {"a":1⏎"projects":[]} → 2:1: expected ","; found "projects"
 a missing bracket → {"projects":[{"id":"1"} → 1:24: expected "]" or ","; found the end of the text
+an opening brace alone → { → 1:2: expected a key in double quotes or "}"; found the end of the text
+an opening bracket at the end → {"projects":[ → 1:14: expected a value or "]"; found the end of the text
 a missing brace → {"projects":[] → 1:15: expected "}" or ","; found the end of the text
 one brace too many → {"projects":[]}} → 1:16: expected the end of the text; found }
 a line comment → // ours⏎{"projects":[] → 1:1: comments aren't allowed in JSON; found // ours

@@ -194,6 +194,10 @@ test('a projects file outside the data directory can be restored too', async () 
   await until(() => fs.existsSync(`${data}/last-projects.json`));
   fs.rmSync(path);
   const [, command = ''] = await viewlog.says(/; to restore it, run: (.*)$/m);
+  for (const args of [['check'], ['activate', '7']]) {
+    const { code, stderr } = await run([...args, '--projects', path], { data });
+    expect([code, stderr.endsWith(`${command}\n`)]).toEqual([78, true]);
+  }
   execFileSync('sh', ['-c', command], { cwd: '/' });
   await viewlog.says(/^Projects file fixed: 250 projects, 250 active$/m);
 });
