@@ -5,7 +5,7 @@ import { viewUrl } from '../base/option.ts';
 import { clip } from '../base/text.ts';
 import { parseUrl } from '../base/url.ts';
 import { REPLAY_HEADER } from '../collector/receive-view.ts';
-import { doctor, help } from '../installation/commands.ts';
+import { activate, doctor, help } from '../installation/commands.ts';
 import type { Installation } from '../installation/installation.ts';
 import { described, isFromViewlog, preflightFrom, refusalIn } from './reply.ts';
 import type { Facts } from './facts.ts';
@@ -85,6 +85,11 @@ export function checkUrl({ proxy, of, reply }: Facts): readonly Verdict[] {
   const { url, get } = proxy;
   const refusal = refusalIn(get);
   if (refusal?.code === 'not-found') {
+    // The path that viewlog names in its answer.
+    if (refusal.detail.endsWith(` ${new URL(url).pathname}`)) {
+      const what = `${url} reaches viewlog, which has nothing at that path, so ${LOST}.`;
+      return [atProxy(error, of, what, 'Leave the path out of --url, or let the proxy remove it.')];
+    }
     const what = `${url} reaches viewlog, but the proxy changes the path, so ${LOST}. viewlog answers: ${refusal.detail}.`;
     return [atProxy(error, of, what, 'In the proxy, pass the path on unchanged.')];
   }
@@ -186,5 +191,8 @@ export const checkView = reached(({ origin, project = '', large, largeBytes, vie
   }
   const { code, detail } = refusal;
   const refused = `${what} was refused with ${code}: ${detail}.`;
+  if (code === 'project-not-activated') {
+    return [warning(refused, 'To activate it:', activate(of, project))];
+  }
   return [warning(refused, 'To read about the code, run:', help(of, code))];
 });

@@ -572,7 +572,7 @@ const FINDINGS: Findings = {
     }),
   ],
   'viewlog refuses the view that the doctor sends': [
-    'warning view: A view of project 7 from https://a.example, in a body of 16 KiB, was refused with project-not-activated: No. To read about the code, run: viewlog help project-not-activated',
+    'warning view: A view of project 7 from https://a.example, in a body of 16 KiB, was refused with project-not-activated: No. To activate it: viewlog activate 7 --data /data',
     proxied({ project: '7', view: problem('project-not-activated', 'No.') }),
   ],
   'the proxy refuses the view that the doctor sends': [
@@ -631,15 +631,15 @@ const FINDINGS: Findings = {
     inside({ directory: { ...ROOTS, mode: 0o40750 } }),
   ],
   'root took the data directory of the running viewlog': [
-    "error user: The data directory belongs to root and has mode 0750. viewlog runs as #4711, which can't create files there. viewlog can't begin the next day's file or start again. Make this account the owner of the directory and its files: sudo chown -R 4711:4712 /data",
+    "error user: The data directory \"/data\" belongs to root and has mode 0750. viewlog runs as #4711, which can't create files there. viewlog can't begin the next day's file or start again. Make #4711 the owner of the directory and of viewlog's files in it: sudo chown -R 4711:4712 /data",
     givenAway('running'),
   ],
   'root took the data directory after the last run': [
-    "error user: The data directory belongs to root and has mode 0750. viewlog last ran as #4711, which can't create files there, so viewlog can't start.",
+    'error user: The data directory "/data" belongs to root and has mode 0750. viewlog last ran as #4711, which can\'t create files there, so viewlog can\'t start.',
     givenAway('last start'),
   ],
   "root owns the data directory of a unit with a service's account": [
-    "error user: The data directory belongs to root and has mode 0750. viewlog.service runs viewlog as #4711, which can't create files there, so viewlog can't start. Make this account the owner of the directory and its files: sudo chown -R 4711:4712 /data",
+    "error user: The data directory \"/data\" belongs to root and has mode 0750. viewlog.service runs viewlog as #4711, which can't create files there, so viewlog can't start. Make #4711 the owner of the directory and of viewlog's files in it: sudo chown -R 4711:4712 /data",
     { ...givenAway('options'), unitUser: { ...SERVICE, name: '#4711' } },
   ],
   'root owns the data directory and viewlog has never started': [

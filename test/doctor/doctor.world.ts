@@ -70,7 +70,7 @@ it.runIf(isRoot && !fs.existsSync(UNIT))(
     const [unset, set] = [await examined(data), await examined(data, 'User=daemon\n')];
     expect(unset.line('user')).toMatch(/^warning user: .* chown -R USER: /);
     expect(set.line('user')).toMatch(
-      /^error user: The data directory belongs to root and .* viewlog\.service runs viewlog as daemon, .* chown -R daemon:daemon /,
+      /^error user: The data directory ".*" belongs to root and .* viewlog\.service runs viewlog as daemon, .* chown -R daemon:daemon /,
     );
   },
 );
