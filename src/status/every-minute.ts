@@ -110,7 +110,7 @@ export class RefusalLog {
       last = { ...last, beganMs: nowMs, causes: new Set(causes.keys()) };
       const whole = { ...then, accepted: judged.accepted };
       const what = `${who}: ${problemWords(whole)} (${[...causes.keys()].join(', ')})`;
-      const which = causes.size > 1 ? `Fix for "${begun[0]}": ` : '';
+      const which = causes.size > 1 ? `About "${begun[0]}": ` : '';
       this.#log.warn(`${what}. ${which}${this.#fixFor(begun[1], judged)}`);
     }
     const left = new Set(open.map(labelOf).filter((cause) => last.causes.has(cause)));
@@ -125,7 +125,7 @@ export class RefusalLog {
       const isAgain = open.length === 0 && ended.every(isCauseFixed);
       const views = `views are ${isAgain ? 'accepted again' : 'no longer refused'}`;
       const how = kind === 'requests' ? 'requests no longer fail' : views;
-      const were = ended.length === 1 ? '; the cause was' : '; the causes were';
+      const were = `. They ${kind === 'requests' ? 'failed' : 'were refused'} because of`;
       const causesOf = open.length > 0 ? ' because of' : were;
       last = { ...last, endedMs: nowMs, causes: left };
       this.#log.info(`${who}: ${how}${causesOf}: ${ended.join(', ')}`);

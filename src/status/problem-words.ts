@@ -127,12 +127,14 @@ function correction({ loss, access, line, saved }: ProjectsFault, of: Installati
     const { words, command } = access;
     return command === undefined ? [] : [{ text: `To correct this, ${words}:`, command }];
   }
-  const until = line === undefined ? 'Until the file is correct' : 'Correct the file. Until then';
+  const until = line ? 'Correct the file. Until then' : 'Until viewlog can read the file';
   const text = `${until}, no command can change it. To check it again:`;
   return [
     ...(line?.some((part) => part.trim() !== '') ? [lineStep(...line)] : []),
     { text, command: commands.check(of) },
-    ...restore('If parts of the file are missing, restore the last good list instead:'),
+    ...(line
+      ? restore('If parts of the file are missing, restore the last good list instead:')
+      : []),
   ];
 }
 
@@ -153,13 +155,13 @@ export function directoryNotice(
       ? ". viewlog can't begin the next day's file or start again."
       : ", so viewlog can't start.";
   const title =
-    `The data directory belongs to ${owner} and has mode ${modeText(mode)}. ` +
+    `The data directory "${printable(of.data ?? '', Infinity)}" belongs to ${owner} and has mode ${modeText(mode)}. ` +
     `${stopped ?? 'viewlog runs'} as ${account.name}, which can't create files there${effect}`;
   if (owner === account.name) {
     const step = { text: 'Let this account write there:', command: commands.openDirectory(of) };
     return { colour: 'amber', title, steps: [step] };
   }
-  const text = 'Make this account the owner of the directory and its files';
+  const text = `Make ${account.name} the owner of the directory and of viewlog's files in it`;
   const command = commands.giveBack(of, account);
   const step = isGivenAway ? { text: `${text}:`, command } : { text: `${text}.` };
   return { colour: 'amber', title, steps: [step] };
@@ -287,8 +289,11 @@ function silentStep({ reasons }: ProjectRow): Step {
 /** Returns the problem of a project's views or of requests that name no project. */
 export function problemNotice(row: ProjectRow, of: Installation, nowMs: number): Notice {
   const { colour, kind, state, name, active, reasons } = row;
-  const inactive = kind === 'unlisted' ? ' (no longer listed)' : ' (inactive, but still sending)';
-  const still = active ? '' : inactive;
+  const isSending = reasons.some(
+    (one) => isOpen(one) && one.sample.code === 'project-not-activated',
+  );
+  const inactive = isSending ? ' (inactive, but still sending)' : ' (inactive)';
+  const still = active ? '' : kind === 'unlisted' ? ' (no longer listed)' : inactive;
   const shown = reasons.filter(({ lastHour }) => lastHour > 0);
   const open = reasons.filter(isOpen);
   const isGreen = colour === 'green';
@@ -376,7 +381,7 @@ function reasonSteps(
   const isRecovering = isOpen(reason) && acceptedSince > 0 && nowMs - lastMs >= CALM_MS;
   const since =
     kind === 'requests'
-      ? 'named a project, and no request failed for this reason'
+      ? 'got further, and none failed for this reason'
       : `${were(acceptedSince)} accepted, and no view was refused for this reason`;
   const calm = `In the ${formatDuration(nowMs - lastMs)} since then, ${plural(acceptedSince, nounOf(kind))} ${since}.`;
   return [
@@ -580,7 +585,7 @@ const DROPPED: Readonly<Record<Dropped, string>> = {
   full: '--max-refused was reached.',
   'little-space': 'free disk space was below twice --min-free.',
   'too-many': 'too many views arrived at once.',
-  failed: "the file couldn't be written, or viewlog was stopping.",
+  failed: "viewlog couldn't write them.",
 };
 
 const whyLost = (code: RefusalCode, { why }: Fate): string =>

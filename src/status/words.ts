@@ -61,7 +61,9 @@ export function problemWords(
     fixedReasons.length === 1 ? 'a cause that no longer applies' : 'causes that no longer apply';
   const causes = [
     ...(fixed > 0 ? [`${formatCount(fixed)} for ${fixedCauses}`] : []),
-    ...(gone > fixed ? [`${formatCount(gone - fixed)} during the outage`] : []),
+    ...(gone > fixed
+      ? [`${formatCount(gone - fixed)} ${one.isDown ? 'during the outage' : 'for other causes'}`]
+      : []),
   ];
   return causes.length === 0
     ? `${many} ${what}`
@@ -150,8 +152,8 @@ export const arrivingWords = (model: StatusModel): [200 | 503, string] => {
   return [isFailing ? 503 : 200, headlineOf(model)[1]];
 };
 
-export const faultWord = ({ loss, access }: ProjectsFault): string =>
-  loss ?? (access === undefined ? 'invalid' : 'unreadable');
+export const faultWord = ({ loss, line }: ProjectsFault): string =>
+  loss ?? (line === undefined ? 'unreadable' : 'invalid');
 
 /** Returns when the last view came, when counting began, and a note on what is further down. */
 export function summaryWords(model: StatusModel): string {

@@ -357,18 +357,21 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         for (const path of paths) fs.lchownSync(path, 0, 0);
       };
       const giveBack = async (said: string): Promise<void> => {
-        const command = commandIn(said.replaceAll(/\n +/g, ' '), /and its files: (.*)/);
+        const command = commandIn(
+          said.replaceAll(/\n +/g, ' '),
+          /the owner of the directory and of [^:]*: (.*)/,
+        );
         await works(place, command, paths, asRoot(place));
         expect(paths.map((path) => fs.lstatSync(path).uid)).not.toContain(0);
       };
       takeOver();
       if (place.hasPage) {
-        const said = await place.pageThatSays(/^The data directory belongs to root/m);
+        const said = await place.pageThatSays(/^The data directory ".*" belongs to root/m);
         const notice = said.split('\n\n')[1]!;
-        expect(notice).toMatch(/^The data directory belongs to root/);
+        expect(notice).toMatch(/^The data directory ".*" belongs to root/);
         expect(said).not.toMatch(/projects file|let that account enter/);
         await giveBack(notice);
-        await place.pageThatSays(/^(?![^]*The data directory belongs)/);
+        await place.pageThatSays(/^(?![^]*The data directory ".*" belongs)/);
       }
       for (const runs of ['runs', 'last ran']) {
         takeOver();

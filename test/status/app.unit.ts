@@ -98,7 +98,7 @@ it('every minute, even after an error, a collector saves counts and logs refusal
     "error: Can't check for refused views: a secret place; viewlog will try again in a minute",
     'warn: Project 1: both views in the last hour were refused (invalid view). Correct the page.',
     expect.stringMatching(
-      /^warn: The data directory belongs to .*, which can't create files there\. .*: sudo chown -R 4711:4712 \//,
+      /^warn: The data directory ".*" belongs to .*, which can't create files there\. .*: sudo chown -R 4711:4712 \//,
     ),
     'info: viewlog can create files in its data directory again',
   ]);
@@ -372,7 +372,7 @@ it('a collector logs when a cause of refusals begins, with the fix, and when it 
   expect(look()).toStrictEqual([]);
   scene.around = {};
   const ended =
-    'info: Project 1 (Aurora): views are accepted again; the cause was: origin not allowed';
+    'info: Project 1 (Aurora): views are accepted again. They were refused because of: origin not allowed';
   expect(look()).toStrictEqual([ended]);
   expect(refuse()).toStrictEqual([]);
   scene.nowMs = NOON + HOUR_MS + 60_000;
@@ -413,7 +413,7 @@ it.each([
     for (const one of scene.judged()) refusalLog.update(one, scene.state());
     expect(log.lines).toStrictEqual([
       expect.stringMatching(
-        /^warn: .* \(invalid view, origin not allowed\)\. Fix for "invalid view": Correct the page/,
+        /^warn: .* \(invalid view, origin not allowed\)\. About "invalid view": Correct the page/,
       ),
       expect.stringMatching(/^info: .* no longer refused because of: origin not allowed$/),
     ]);
@@ -464,7 +464,7 @@ it('a collector logs which causes have ended, and whether others remain', () => 
   scene.nowMs += HOUR_MS;
   scene.accept(1);
   expect(look()).toStrictEqual([
-    'info: Requests without a project: requests no longer fail; the causes were: malformed JSON, unsupported media type',
+    'info: Requests without a project: requests no longer fail. They failed because of: malformed JSON, unsupported media type',
   ]);
   scene.nowMs += HOUR_MS;
   scene.refuse(4, { code: 'malformed-json' });
@@ -523,7 +523,7 @@ describe('the log of refusals that end within a minute', () => {
     scene.accept(70);
     expect(look()).toStrictEqual([
       'warn: Project 1: 9 of 79 views in the last hour were refused (origin not allowed). Views have been accepted again since 2026-11-22 14:00 UTC.',
-      'info: Project 1: views are accepted again; the cause was: origin not allowed',
+      'info: Project 1: views are accepted again. They were refused because of: origin not allowed',
     ]);
     expect(look()).toStrictEqual([]);
     burst();
@@ -557,7 +557,7 @@ describe('the log of refusals that end within a minute', () => {
     expect(look()).toHaveLength(1);
     scene.accept(60);
     expect(look()).toStrictEqual([
-      'info: Project 1: views are no longer refused; the cause was: origin not allowed',
+      'info: Project 1: views are no longer refused. They were refused because of: origin not allowed',
     ]);
   });
 
@@ -568,7 +568,7 @@ describe('the log of refusals that end within a minute', () => {
     scene.nowMs += HOUR_MS;
     scene.accept(1);
     expect(look()).toStrictEqual([
-      'info: Project 1: views are no longer refused; the cause was: origin not allowed',
+      'info: Project 1: views are no longer refused. They were refused because of: origin not allowed',
     ]);
   });
 });

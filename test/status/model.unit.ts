@@ -188,7 +188,7 @@ Requests without a project: 134 of 188 requests in the last hour failed before v
     scene.nowMs += 5_000;
     scene.accept(3, '1', 1000);
     expect(scene.text()).toContain(
-      'cut off. In the 8 min since then, 3 requests named a project, and no request failed for this reason.\n',
+      'cut off. In the 8 min since then, 3 requests got further, and none failed for this reason.\n',
     );
     expect(headlineOf(scene.model())[0]).toBe('amber');
     // Small views don't show that large views arrive whole.
@@ -333,10 +333,10 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     const scene = sceneOf({ files: { closedDirectory, refusedDays }, fault });
     scene.refuse(9, moved, MOVED);
     const title =
-      "The data directory belongs to root and has mode 0750. viewlog runs as #4711, which can't create files there. viewlog can't begin the next day's file or start again.";
+      "The data directory \"/data\" belongs to root and has mode 0750. viewlog runs as #4711, which can't create files there. viewlog can't begin the next day's file or start again.";
     expect(scene.text().split('\n').slice(1, 4)).toStrictEqual([
       title,
-      '  Make this account the owner of the directory and its files:',
+      "  Make #4711 the owner of the directory and of viewlog's files in it:",
       '    sudo chown -R 4711:4712 /data',
     ]);
     expect(scene.whole()).not.toContain('projects file');
