@@ -133,7 +133,11 @@ const SERVE = {
 
 /** A project's options. */
 const ACTIVATE = {
-  name: option('NAME', o.text('a name', 'My site'), "the project's name; only you see it"),
+  name: option(
+    'NAME',
+    o.text('a name', 'My site'),
+    "the project's name, shown in reports and on the status page",
+  ),
   origin: ORIGINS,
   'remove-origin': { ...ORIGINS, help: 'site to remove from the list; may be repeated' },
   'max-views-per-minute': option(
