@@ -15,7 +15,7 @@ import { nearOrList } from './installation/commands.ts';
 import { absolute, type Chosen } from './installation/installation.ts';
 import { parseClusterAddress } from './jetstream/address.ts';
 import { EMAIL } from './projects/projects-schema.ts';
-import { areSameAddress } from './http/listener.ts';
+import type { Address } from './http/listener.ts';
 import { isLoopback } from './status/guard.ts';
 import { TOKEN_ENV } from './status/token.ts';
 import { LARGEST_MAX_VIEW_BYTES } from './view/line.ts';
@@ -446,6 +446,16 @@ export function repeatedFlags(
     }
   }
   return words;
+}
+
+/**
+ * Returns whether two servers would share an address: the same port, and the same host, two loopback
+ * hosts, or a wildcard. Some such pairs could both listen, but viewlog refuses them all.
+ */
+function areSameAddress(a: Address, b: Address): boolean {
+  const isAny = [a, b].some(({ host }) => host === '0.0.0.0' || host === '::');
+  const isOwn = [a, b].every(({ host }) => isLoopback(host));
+  return a.port > 0 && a.port === b.port && (isAny || isOwn || a.host === b.host);
 }
 
 /** Returns the fault if the collector and its status server would listen at the same address. */

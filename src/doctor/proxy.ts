@@ -73,7 +73,7 @@ const LOST = "views from pages don't arrive";
 const atProxy = (state: typeof error, of: Installation, what: string, fix: string): Verdict =>
   state(what, `${fix} For examples, run:`, help(of, 'proxies'));
 
-/** What to do about a failure to connect. */
+/** Failures to connect, each with its fix. */
 const UNREACHED: readonly (readonly [RegExp, string])[] = [
   [/ECONNREFUSED/, 'Nothing listens there. Start the proxy or correct --url.'],
   [/ENOTFOUND/, "The name isn't in DNS. Correct --url or the DNS entry."],

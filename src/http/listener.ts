@@ -48,16 +48,6 @@ export const ownAddress = ({ host, port }: Address): string =>
 export const fromOwnMachine = (host: string): string =>
   host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
 
-/**
- * Returns whether two servers would share an address: the same port, and the same host, two loopback
- * hosts, or a wildcard. Some such pairs could both listen, but viewlog refuses them all.
- */
-export function areSameAddress(a: Address, b: Address): boolean {
-  const isAny = [a, b].some(({ host }) => host === '0.0.0.0' || host === '::');
-  const isOwn = [a, b].every(({ host }) => /^(localhost|127\.|::1)/.test(host));
-  return a.port > 0 && a.port === b.port && (isAny || isOwn || a.host === b.host);
-}
-
 /** Returns the port at the end of an address; `new URL` would leave out port 80. */
 export function portOf(address = ''): number | undefined {
   const [, port] = /:(\d+)$/.exec(address) ?? [];

@@ -58,6 +58,11 @@ export async function followProjects(
   let reading = await readOwn(path, data);
   const projects = new ProjectList(fileOrFatal(reading));
   let lastCheck = Promise.resolve();
+  const logList = (what: string, gone: readonly ProjectEntry[]): void => {
+    // Views of an inactive project were refused before.
+    const sending = gone.filter(({ id, active }) => active !== false && isSending(id));
+    log[sending.length > 0 ? 'warn' : 'info'](what + goneText(gone, sending));
+  };
   const check = async (isAsked: boolean): Promise<void> => {
     const found = await readOwn(path, data, reading);
     const isSame = found === reading;
@@ -66,13 +71,9 @@ export async function followProjects(
     if (!isSame) storeList();
     const before = projects.all();
     const what = isSame ? 'unchanged' : apply(found, path, projects);
-    const now = projects.all();
-    const gone = before.filter(({ id }) => projects.find(id) === undefined);
-    // Views of an inactive project were refused before.
-    const sending = gone.filter(({ id, active }) => active && isSending(id));
     if (projects.fault !== undefined) return log.warn(projects.fault.message);
-    const level = sending.length > 0 ? 'warn' : 'info';
-    log[level](`Projects file ${what}: ${summaryOf(now)}${goneText(gone, sending)}`);
+    const gone = before.filter(({ id }) => projects.find(id) === undefined);
+    logList(`Projects file ${what}: ${summaryOf(projects.all())}`, gone);
   };
   let store = (_text: string): void => {};
   const storeList = (): void => {
@@ -83,11 +84,8 @@ export async function followProjects(
     (lastCheck = lastCheck.then(() => check(isAsked)));
   const close = every(POLL_MS, () => void checkNext(false));
   const storeIn = async (dir: string, { storeProjects }: Storage): Promise<void> => {
-    const gone = projects.goneFrom(await savedProjects(dir));
-    const sending = gone.filter(({ id, active }) => active !== false && isSending(id));
-    const level = sending.length > 0 ? 'warn' : 'info';
-    const what = 'The projects file has changed since the last start';
-    if (gone.length > 0) log[level](what + goneText(gone, sending));
+    const gone = projects.goneFrom(await savedProjects(dir, reading));
+    if (gone.length > 0) logList('The projects file has changed since the last start', gone);
     store = storeProjects;
     storeList();
   };

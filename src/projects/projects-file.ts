@@ -62,7 +62,7 @@ export type Reading = Parsed & {
   readonly access?: AccessFix;
   /** The command that creates the file; set only if the file is missing and no viewlog used it. */
   readonly create?: string;
-  /** What to append to the fault: the fix, with the command in `create`. Set with `create`. */
+  /** The fix, to be appended to the fault, with the command in `create`. Set with `create`. */
   readonly advice?: string;
   /** The command that begins a new list; set with `fact` if no list can be restored. */
   readonly begin?: string;
@@ -150,9 +150,16 @@ async function wasUsed(path: string, data: string): Promise<boolean> {
   return start.projects === (isInside ? `${start.data}/${basename(path)}` : absolute(path));
 }
 
-/** Returns the projects of the last good list that is saved in a data directory; empty if none is. */
-export async function savedProjects(dir: string): Promise<ProjectsFile['projects']> {
+/**
+ * Returns the projects of the last good list that is saved in a data directory; empty if none is,
+ * or if the list is the reading's own.
+ */
+export async function savedProjects(
+  dir: string,
+  { content }: Reading,
+): Promise<ProjectsFile['projects']> {
   const text = await readFile(lastProjectsIn(dir)).catch(() => Buffer.of());
+  if (isSameContent(text, content)) return [];
   const parsed = parseProjectsFile(text, '');
   return 'file' in parsed ? parsed.file.projects : [];
 }
