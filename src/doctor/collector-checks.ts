@@ -103,7 +103,7 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
 }
 
 /** Checks that the process that holds the data directory is the examined collector. */
-export function checkLock({ holder, askedPort, kill, of }: Facts): readonly Verdict[] {
+export function checkLock({ holder, asked, kill, of }: Facts): readonly Verdict[] {
   if (holder === undefined || holder === 'unknown') return [];
   if (holder === 'unresponsive') {
     const find = commands.findHolder(`${of.data}/${LOCK_NAME}`, of.hasSudo);
@@ -115,7 +115,7 @@ export function checkLock({ holder, askedPort, kill, of }: Facts): readonly Verd
   const who = `process ${pid}${by}, running since ${timeOf(sinceMs)}`;
   if (role === 'archive') return [ok(`An archive writes to "${of.data}": ${who}.`)];
   const port = portOf(address);
-  if (port !== undefined && [undefined, 0, port].includes(askedPort)) return [];
+  if (port !== undefined && [0, port].includes(Number(asked['port'] ?? port))) return [];
   const [collector, fix] =
     port === undefined
       ? ["A collector that isn't listening yet", 'If it is starting, wait.']

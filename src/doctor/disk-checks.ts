@@ -35,7 +35,7 @@ const inside =
 
 /** Reports that a denial says nothing about viewlog, because another user runs the doctor. */
 export function checkAccess(facts: Facts): readonly Verdict[] {
-  const { isOutsider, ownUid, holder, source, of, disk } = facts;
+  const { isOutsider, ownUid, holder, source, of, asked, disk } = facts;
   if (!isOutsider) return [];
   const { data: owner = ROOT } = of.owners;
   const who = ownUid === undefined ? 'another user' : userName(ownUid);
@@ -46,7 +46,8 @@ export function checkAccess(facts: Facts): readonly Verdict[] {
       ? `which isn't allowed to check whether "${of.data}" is locked. So the doctor can't tell whether viewlog is running`
       : `but ${whose}. The doctor may miss faults in "${of.data}"`;
   const what = `The doctor runs as ${who}, ${why}.`;
-  const { words, command } = commands.runAs(owner, of, commands.doctor({ ...of, owners: {} }));
+  const again = commands.doctor({ ...of, owners: {} }, asked);
+  const { words, command } = commands.runAs(owner, of, again);
   const run = command === undefined ? `${words}.` : `Run the doctor ${words}:`;
   const isRoots = of.owners.data?.uid === 0 && disk?.fault !== undefined;
   // An operator who runs the doctor as a service's account expects viewlog to run as that account.

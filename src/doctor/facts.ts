@@ -8,7 +8,7 @@ import { askHolder, LOCK_NAME } from '../disk/lock.ts';
 import type { HolderReply } from '../disk/lock-socket.ts';
 import { type Address, ownAddress } from '../http/listener.ts';
 import { type Owner, ownerIn, ownerOf, ownUid } from '../installation/accounts.ts';
-import { killCommand } from '../installation/commands.ts';
+import * as commands from '../installation/commands.ts';
 import {
   type Announced,
   type Installation,
@@ -61,8 +61,8 @@ export interface Facts {
   readonly source: 'running' | 'last start' | 'options';
   /** The command line's data directory, absolute; `undefined` if views go to a stream. */
   readonly askedData: string | undefined;
-  /** The command line's port; `undefined` if it wasn't chosen. */
-  readonly askedPort: number | undefined;
+  /** The command line's other options, by flag. */
+  readonly asked: commands.Options;
   /** Each option that differs from the running collector's: `--port 9000 (not 8080)`. */
   readonly different: readonly string[];
   /** The examined settings as values. */
@@ -117,7 +117,7 @@ const NO_ORIGIN = 'https://viewlog-doctor.invalid';
  * @throws {Fatal} exit 73 if no lock is possible in the data directory.
  */
 export async function gatherFacts(options: DoctorSettings, self: Announced): Promise<Facts> {
-  const { url, 'probe-project': project, port } = options;
+  const { url, 'probe-project': project } = options;
   const { holder, held, status, running, last } = await findViewlog(options, self);
   const { data: dir, chosen } = self;
   const other = running ?? last;
@@ -160,13 +160,13 @@ export async function gatherFacts(options: DoctorSettings, self: Announced): Pro
     of: { ...found, unit, address, owners: { ...found.owners, data: owner } },
     source: running ? 'running' : last ? 'last start' : 'options',
     askedData: dir,
-    askedPort: 'port' in chosen ? port : undefined,
+    asked: { ...commands.picked(self, Object.keys(chosen)), url, project },
     different: running === undefined ? [] : differences(options, self, running),
     settings: values,
     disk,
     projects,
     holder,
-    kill: held && (await killCommand(held, `${dir}/${LOCK_NAME}`)),
+    kill: held && (await commands.killCommand(held, `${dir}/${LOCK_NAME}`)),
     reply,
     status,
     // A unit can grant the right to use the ports below 1024.

@@ -132,7 +132,8 @@ function files(of: Announced): Options {
   return { data, projects };
 }
 
-const picked = ({ chosen }: Announced, names: readonly string[]): Options =>
+/** Returns those of these options that were chosen. */
+export const picked = ({ chosen }: Announced, names: readonly string[]): Options =>
   Object.fromEntries(names.map((name) => [name, chosen[name]?.text]));
 
 /**

@@ -197,7 +197,7 @@ const examined = (facts: Partial<Facts>) =>
     runtime: { name: 'Node', version: '24.1.0', platform: 'linux' },
     ownUid: SERVICE.uid,
     askedData: '/data',
-    askedPort: undefined,
+    asked: {},
     of: { ...INSTALLATION, program: ['viewlog'] },
     source: 'running',
     different: [],
@@ -239,7 +239,7 @@ const ARCHIVE: Partial<Facts> = {
   status: { ...STATUS, reply: answer(200), isReady: true },
 };
 it.each<[what: string, Partial<Facts>]>([
-  ["a --port that is the running collector's", { askedPort: 8080 }],
+  ["a --port that is the running collector's", { asked: { port: '8080' } }],
   ['an archive', ARCHIVE],
   [
     "root's projects file that the service reads through its group",
@@ -331,7 +331,7 @@ const FINDINGS: Findings = {
   ],
   'a collector at another port holds the data directory': [
     'error lock: The collector at http://127.0.0.1:8080 (process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z) holds "/data", so a second one can\'t start there. If you meant that collector, leave out --port. To start another one here, end it first: kill 42',
-    { askedPort: 9000 },
+    { asked: { port: '9000' } },
   ],
   'a collector that is starting holds the data directory': [
     'error lock: A collector that isn\'t listening yet (process 42, viewlog 0.1.0, running since 2026-11-22T14:00:00Z) holds "/data", so a second one can\'t start there. If it is starting, wait. To start another one here, stop that process or its container first.',
