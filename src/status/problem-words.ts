@@ -462,10 +462,12 @@ function typoSteps({ id, meant }: ProjectRow): Step[] {
 const CALM_MS = 5_000;
 
 /** The beginning of a body that isn't JSON shows what sent it. */
-const arrivedSteps = ({ code, isCut, text }: Sample): Step[] =>
-  code === 'malformed-json' && !isCut && text
-    ? [{ text: LATEST_BODY, quote: [printable(text, 100)] }]
+const arrivedSteps = ({ code, isCut, text = '' }: Sample): Step[] =>
+  code === 'malformed-json' && text !== '' && (!isCut || text.length <= QUOTED_MAX)
+    ? [{ text: LATEST_BODY, quote: [printable(text, QUOTED_MAX)] }]
     : [];
+
+const QUOTED_MAX = 100;
 
 const LATEST_BODY = 'The latest body:';
 
@@ -548,15 +550,19 @@ const laterOf = (obstacle: Obstacle, what: string): string =>
 
 /** Returns why no command can send stored views again now; `undefined`: one can. */
 function obstructionOf(
-  { kind }: Remedy,
+  remedy: Remedy,
   { obstacle, stored }: Fate,
   { data }: Installation,
 ): string | undefined {
+  const { kind } = remedy;
+  const them = `the view${stored === 1 ? '' : 's'}`;
   if (data === undefined) return 'Refused views are in a stream of their own.';
+  if (kind === 'activate' && !remedy.isEnough)
+    return `A replay wouldn't help: the project's list of origins would refuse ${them}.`;
   if (kind === 'send-origin')
     return "A replay wouldn't help: views without an Origin header would be refused again.";
   if (!REPLAYABLE.has(kind)) {
-    return `A replay wouldn't help: the view${stored === 1 ? '' : 's'} would be refused again.`;
+    return `A replay wouldn't help: ${them} would be refused again.`;
   }
   if (obstacle === 'directory') {
     const what = stored === 1 ? 'whether it was' : 'how many of them were';
@@ -684,7 +690,7 @@ function proxyStep(sample: Sample, bodyBytes: number, of: Installation): Step {
   const seconds = LIMITS.bodyTimeoutMs / 1000;
   const arrived = bytes === undefined ? '' : ` (${formatCount(bytes)} bytes)`;
   const what = isCut
-    ? `ended after ${formatCount(bytes ?? 0)} bytes`
+    ? `ended after ${plural(bytes ?? 0, 'byte')}: its sender or a proxy cut it off`
     : `was incomplete${arrived} when its connection ended or ${seconds} s had passed`;
   const nginx = `client_max_body_size ${Math.ceil(bodyBytes / KiB)}k`;
   const caddy = `max_size ${formatSizeOption(bodyBytes)} in request_body`;

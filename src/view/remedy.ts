@@ -6,11 +6,17 @@ import type { RefusalCode } from './refusal.ts';
 
 /** The fix of a refusal: its kind and the values that its wording needs. */
 export type Remedy =
+  /** Add this origin to the project. `replay` then sends the stored refused views. */
+  | { readonly kind: 'add-origin'; readonly origin: string }
   /**
-   * Activate the project or add this origin to the project. An inactive project may need the
-   * origin too; otherwise its views stay refused. `replay` then sends the stored refused views.
+   * Activate the project, with this origin if its views need that. `isEnough` is false if the
+   * project would still refuse these views, because their origin can't be listed.
    */
-  | { readonly kind: 'activate' | 'add-origin'; readonly origin: string | undefined }
+  | {
+      readonly kind: 'activate';
+      readonly origin: string | undefined;
+      readonly isEnough: boolean;
+    }
   /**
    * `sent` views came in the busiest minute; `viewsPerMinute` is the limit to set. Either is
    * `undefined` until a full minute shows how many views are sent.
@@ -107,8 +113,11 @@ function activation({ code, project, origin, obstacle }: Refused): Remedy {
   const isListable = origin !== undefined && PLAIN_ORIGIN.test(origin);
   if (isActive && !isListable) return { kind: 'none' };
   if (obstacle !== undefined) return { kind: 'wait', obstacle };
+  if (isActive) return { kind: 'add-origin', origin: origin! };
   const missing = isListable && !isAllowed ? origin : undefined;
-  return { kind: isActive ? 'add-origin' : 'activate', origin: missing };
+  // A new entry for an unlisted id without an origin accepts views from anywhere.
+  const isEnough = project === undefined || isAllowed || isListable;
+  return { kind: 'activate', origin: missing, isEnough };
 }
 
 /**

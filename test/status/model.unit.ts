@@ -182,7 +182,7 @@ Requests without a project:
     expect(scene.text()).toBe(`Requests without a project: 71% of all requests failed (body cut off)
 Requests without a project: 134 of 188 requests in the last hour failed before viewlog knew their project. The failures began on ${at('14:00')}.
   134 requests failed in the last 24 hours, most recently on ${at('14:03')} from ${MOVED}: body cut off.
-  The latest body ended after 2,014 bytes. If there is a proxy, let it pass on bodies of up to 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body), and let each take up to 10 s to arrive. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
+  The latest body ended after 2,014 bytes: its sender or a proxy cut it off. If there is a proxy, let it pass on bodies of up to 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body), and let each take up to 10 s to arrive. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
   134 refused requests weren't stored: viewlog stores only whole JSON objects.`);
     scene.nowMs += 5_000;
@@ -198,6 +198,11 @@ Requests without a project: 134 of 188 requests in the last hour failed before v
     scene.refuse(1, { code: 'malformed-json' }, MOVED, '{"p":1,} ');
     const broken = 'Requests without a project: all requests failed (malformed JSON)';
     expect(headlineOf(scene.model())).toStrictEqual(['amber', broken]);
+    scene.nowMs += 2 * HOUR_MS;
+    scene.refuse(1, { code: 'malformed-json' }, MOVED, '{"p":"1');
+    expect(scene.text()).toContain(
+      'body cut off.\n  The latest body:\n    {"p":"1\n  The latest body ended after 7 bytes',
+    );
   });
 
   it.each([
@@ -451,6 +456,17 @@ Aurora: both views in the last hour were refused. The refusals began on ${at('14
     scene.accept(70);
     scene.list({ id: '2', name: 'Other' });
     expect(scene.whole()).toMatch(/^No view accepted from Other yet\nLast view accepted 1 s ago\./);
+  });
+
+  it("an inactive project's origins would refuse the views after it is activated", () => {
+    const scene = sceneOf({ files: { refusedDays } });
+    scene.list({ id: '3', active: false, origins: [MOVED] });
+    scene.refuse(2, unlisted('3'), 'null');
+    expect(scene.text()).toContain(
+      "2 refused views are stored. A replay wouldn't help: the project's list of origins would refuse the views.",
+    );
+    scene.refuse(1, unlisted('3'), MOVED);
+    expect(scene.text()).toContain('3 refused views are stored. After the fix, send them again:');
   });
 
   it('several projects have problems', () => {
