@@ -4,7 +4,7 @@ import { LIMITS } from '../base/limits.ts';
 import { clip, nearest } from '../base/text.ts';
 import type { SchemaPart } from './pattern.ts';
 import type { Issue, Refusal } from './refusal.ts';
-import { PROJECT_ID, ViewSchema } from './view-schema.ts';
+import { FINITE, NESTED, PROJECT_ID, ViewSchema } from './view-schema.ts';
 
 // Valibot would word every fault of a body with thousands of faults, but only one unknown field per
 // object. So viewlog walks through objects and arrays itself, words the first 50 faults, and counts
@@ -105,16 +105,22 @@ function* faultsInside(
 /** @param value the received value; `undefined` if the field is missing. */
 function issueOf(path: string, message: string, expected: string, value: unknown): Issue {
   const field = clip(path, LIMITS.quoteLengthMax);
-  return { field, message, expected, received: receivedOf(value) };
+  return { field, message, expected, received: receivedOf(value, expected) };
 }
 
 const FIRST: v.Config<v.BaseIssue<unknown>> = { abortEarly: true };
 
 const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
-function receivedOf(value: unknown): string {
+/** Arrays that differ from the expected array in something else than their type. */
+const OTHER_ARRAYS = new Map([
+  [NESTED, 'a deeper array'],
+  [FINITE, 'an array with a greater number'],
+]);
+
+function receivedOf(value: unknown, expected: string): string {
   if (value === undefined) return 'nothing';
-  if (Array.isArray(value)) return 'an array';
+  if (Array.isArray(value)) return OTHER_ARRAYS.get(expected) ?? 'an array';
   if (typeof value === 'object' && value !== null) return 'an object';
   if (typeof value === 'number' && !Number.isFinite(value))
     return "a number beyond a double's range";

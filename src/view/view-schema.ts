@@ -49,8 +49,8 @@ function dayExists(text: string): boolean {
 }
 
 const PATH = 'string that starts with "/"';
-const NESTED = `array nested at most ${LIMITS.nestingMax} levels deep`;
-const FINITE = "array whose numbers are within a double's range";
+export const NESTED = `array nested at most ${LIMITS.nestingMax} levels deep`;
+export const FINITE = "array whose numbers are within a double's range";
 const anyArray = v.pipe(
   v.array(v.unknown(), 'array'),
   v.check((items) => depthWithin(items, LIMITS.nestingMax), NESTED),

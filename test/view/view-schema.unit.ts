@@ -89,6 +89,16 @@ describe('the detail of a refusal', () => {
     ],
     ['a string sent as an array', changed({ pn: [] }), '"pn" must be a string; received an array.'],
     [
+      'an array that is too deep',
+      JSON.stringify(FULL_VIEW).replace('"cf":[]', `"cf":${'['.repeat(33)}${']'.repeat(33)}`),
+      '"cf" must be an array nested at most 32 levels deep; received a deeper array.',
+    ],
+    [
+      'an array of a number beyond the range',
+      JSON.stringify(FULL_VIEW).replace('"cf":[]', '"cf":[1e400]'),
+      `"cf" must be an array whose numbers are within a double's range; received an array with a greater number.`,
+    ],
+    [
       'a boolean sent as an object',
       changed({ hc: {} }),
       '"hc" must be a boolean; received an object.',
@@ -184,8 +194,12 @@ describe('the errors of a view', () => {
 
   it('include values that are nested as deeply as the parser allows', () => {
     const deep = `${'['.repeat(8000)}${']'.repeat(8000)}`;
-    for (const field of ['pn', 'zz', 'cf']) {
-      expect(refused(put(field, deep)).issues).toMatchObject([{ field, received: 'an array' }]);
+    for (const [field, received] of [
+      ['pn', 'an array'],
+      ['zz', 'an array'],
+      ['cf', 'a deeper array'],
+    ] as const) {
+      expect(refused(put(field, deep)).issues).toMatchObject([{ field, received }]);
     }
   });
 });
