@@ -261,14 +261,17 @@ export async function verify(operands: readonly string[]): Promise<string> {
 const ownerAndGroup = (owner: Owner, gid = primaryGroup(owner)): string[] =>
   [owner.name, groupName(gid)].map((name) => name.replace('#', ''));
 
+const makeDirectory = (path: string, [user, group]: string[], hasSudo?: boolean): string =>
+  asRoot(`install -d -o ${user} -g ${group} -m 750 ${shellQuoted(path)}`, hasSudo);
+
 /**
  * Returns a command that creates the data directory for the owner of the projects file, else for a
  * user `viewlog`.
  */
 export function create({ data = '', owners, hasSudo }: Installation): string {
   const owner = owners.projects?.uid ? owners.projects : undefined;
-  const [user, group] = owner ? ownerAndGroup(owner) : ['viewlog', 'viewlog'];
-  const make = asRoot(`install -d -o ${user} -g ${group} -m 750 ${shellQuoted(data)}`, hasSudo);
+  const names = owner ? ownerAndGroup(owner) : ['viewlog', 'viewlog'];
+  const make = makeDirectory(data, names, hasSudo);
   if (owner !== undefined) return make;
   const add = 'useradd --system --user-group --shell /usr/sbin/nologin viewlog';
   return `id viewlog || ${asRoot(add, hasSudo)} && ${make}`;
@@ -410,7 +413,12 @@ export function accessFix(
     return { words: `let user ${name} read and write in "${dir}"`, command, directory: dir };
   }
   if (closed !== undefined) return { words: `let user ${name} enter "${closed}"` };
-  const words = file === undefined ? `create it for user ${name}` : `let user ${name} ${use}`;
+  if (file === undefined && what === 'rw') {
+    // Files are always missing from a known data directory.
+    const command = makeDirectory(path, ownerAndGroup(account), hasSudo);
+    return { words: `create it for user ${name}`, ...(data === undefined && { command }) };
+  }
+  const words = `let user ${name} ${use}`;
   // viewlog writes only in a directory that its account owns.
   if (file === undefined || file.isDirectory() || (isTaken && what === 'rw')) return { words };
   return { words, command: grant(account, [path], file, what) };

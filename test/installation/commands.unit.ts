@@ -189,6 +189,13 @@ it("accessFix doesn't advise opening or moving a file in the data directory", ()
   expect(commands.accessFix(`${dir}/projects.json`, 'r', NAMELESS)).toStrictEqual({ words: why });
 });
 
+it('accessFix creates a missing directory for the account', () => {
+  const dir = tempDir();
+  chmodSync(dir, 0o755);
+  const { command } = commands.accessFix(`${dir}/data`, 'rw', SERVICE);
+  expect(command).toMatch(new RegExp(`install -d -o viewlog -g \\S+ -m 750 ${dir}/data$`));
+});
+
 it('accessFix gives the data directory back if another account owns all of it', () => {
   const dir = tempDir();
   chmodSync(dir, 0o755);
