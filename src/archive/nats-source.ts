@@ -44,7 +44,7 @@ export class NatsSource implements StreamSource {
     for (let time = 1; ; time++) {
       const found = await findStream(cluster, name).catch((error: unknown) => {
         cluster.refuseDenied(error);
-        return cannotUse(error, name, cluster);
+        return cannotUse(error, { name }, cluster);
       });
       if (found !== undefined && !(found instanceof Fatal)) {
         return new NatsSource(name, cluster, await managerOf(cluster), stop);

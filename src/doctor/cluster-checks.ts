@@ -57,7 +57,7 @@ async function inspectCluster(cluster: Cluster, options: ServeSettings) {
     return { info: found, clockMs: Math.max(0, fromMs - serverMs, serverMs - toMs) };
   };
   const { info: stream, fault, clockMs = NaN } = await find(name, inspect.VIEWS);
-  const unusable = fault && denied.size === 0 ? cannotUse(fault, name, cluster) : undefined;
+  const unusable = fault && denied.size === 0 ? cannotUse(fault, { name }, cluster) : undefined;
   const isKept = options['max-refused'] > 0;
   const refused = isKept ? (await find(`${name}_REFUSED`, 'refused')).info : undefined;
   const { server = '', version, warnings, connection } = cluster;

@@ -16,6 +16,7 @@ const COMMON = { storage: 'file', duplicate_window: DUPLICATE_WINDOW_NS } as con
 /** JetStream's error codes. */
 const NO_SUITABLE_PEERS = 10_005;
 const STREAM_NOT_FOUND = 10_059;
+const SUBJECTS_OVERLAP = 10_065;
 const NOT_CLUSTERED = 10_074;
 /** JetStream's status while it has no leader. */
 const UNAVAILABLE = 503;
@@ -78,7 +79,7 @@ export async function prepareStream(
         }
         count = 1;
       } else {
-        throw cannotUse(error, name, cluster);
+        throw cannotUse(error, { ...config, num_replicas: count }, cluster);
       }
     }
   }
@@ -95,15 +96,26 @@ export function probe(cluster: Cluster, stream: string, subject: string): Promis
   return cluster.connection.request(`${subject}.probe`, '', { headers, timeout: PROBE_TIMEOUT_MS });
 }
 
-/** Returns why a stream can't be used: exit 78 if asking again is useless, else 69. */
-export function cannotUse(error: unknown, name: string, cluster: Cluster): Fatal {
+/**
+ * Returns why a stream can't be used: exit 78 if asking again is useless, else 69.
+ * @param config its other settings if it was being created.
+ */
+export function cannotUse(
+  error: unknown,
+  { name, subjects, num_replicas: replicas }: Partial<Config>,
+  cluster: Cluster,
+): Fatal {
+  const refused: Readonly<Record<number, string>> = {
+    [SUBJECTS_OVERLAP]: `another stream stores the same subjects (${subjects?.join()}); remove them from that stream or delete it`,
+    [NOT_CLUSTERED]: `the server isn't part of a cluster, so it can't have ${replicas} replicas; leave out --nats-replicas`,
+  };
   const isUnanswered = error instanceof cluster.client.errors.TimeoutError;
   const isOff = (error as Error).name === 'JetStreamNotEnabled';
   const why = isUnanswered
     ? "JetStream doesn't answer; check that most of the servers are up"
     : isOff
       ? "JetStream is off; enable it in the servers' configuration"
-      : errorText(error);
+      : (refused[apiErrorOf(error, cluster)?.code ?? 0] ?? errorText(error));
   return new Fatal(
     isOff || isRefusal(error, cluster) ? EXIT.badConfiguration : EXIT.unavailable,
     `Can't use stream ${name} of the NATS cluster at ${cluster.servers.join(', ')}: ${why}`,

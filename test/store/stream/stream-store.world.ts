@@ -114,7 +114,13 @@ describe.skipIf(!canRunNats())('with a stream,', () => {
     ],
     ['a wrong password', /Can't log in to .*; check the credentials$/, USERS, 'viewlog:wr0ng@'],
     ['a wrong token', /Can't log in to .*; check the credentials$/, USERS, 'wr0ng@'],
-    ['more replicas than servers', /replicas > 1 not supported/, {}, '', '--nats-replicas=3'],
+    [
+      'replicas on a server that is not in a cluster',
+      /: the server isn't part of a cluster, so it can't have 3 replicas; leave out --nats-replicas$/,
+      {},
+      '',
+      '--nats-replicas=3',
+    ],
     [
       'a --max-view above the limit for messages',
       /messages of at most 1 MiB/,
@@ -156,6 +162,12 @@ describe.skipIf(!canRunNats())('with a stream,', () => {
       'VIEWS_REFUSED',
       { subjects: ['other.>'], max_bytes: 7e6 },
       /^error: Stream VIEWS_REFUSED doesn't belong to viewlog \(subjects other.>, discard \w+\); name another stream with/,
+    ],
+    [
+      'another stream stores its subjects',
+      'OTHER',
+      { subjects: ['views.>'] },
+      /: another stream stores the same subjects \(views\.>\); remove them from that stream or delete it$/m,
     ],
   ])('viewlog refuses to start, and changes nothing, if %s', async (_, name, config, message) => {
     const nats = await startNats();
