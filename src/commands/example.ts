@@ -53,6 +53,9 @@ export const example = defineCommand({
     port: 'port to listen on (default: that of the last start in --data)',
     status: 'address of the status page, or off (default: that of the last start in --data)',
   },
+  optionNote:
+    'Each option that you pass is written into the file if the file needs it.\n' +
+    "Only --store isn't, because it may contain a password.",
   async run(settings, operands, { print, log, self: asked, asOwner }) {
     if (operands.length === 0) {
       print(tableOf(Object.entries(EXAMPLES)).join('\n'));

@@ -34,7 +34,8 @@ async function readContent(path: string): Promise<Content> {
   try {
     // Checks the type first, because reading a named pipe would wait for its writer.
     const stats = await stat(path);
-    if (!stats.isFile()) return new Error("it isn't a regular file; name another with --projects");
+    if (!stats.isFile())
+      return new Error("it isn't a regular file; move it away, or name another with --projects");
     if (stats.size <= FILE_BYTES_MAX) return await readFile(path);
     const [size, max] = [plural(stats.size, 'byte'), formatCount(FILE_BYTES_MAX)];
     return new Error(`it is too large (${size}; the limit is ${max})`);
