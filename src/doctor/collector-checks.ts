@@ -7,7 +7,7 @@ import { portOf } from '../http/listener.ts';
 import * as commands from '../installation/commands.ts';
 import { type Installation, otherProjects } from '../installation/installation.ts';
 import { summaryOf } from '../projects/project-list.ts';
-import { BRING_BACK, summaryOfFaults } from '../projects/projects-file.ts';
+import { BRING_BACK_FIRST, summaryOfFaults } from '../projects/projects-file.ts';
 import { overdueNotice, problemNotice, RESTORE_PROJECTS } from '../status/problem-words.ts';
 import { needsTokenVariable, sharedPort } from '../settings.ts';
 import { isOpen } from '../status/state.ts';
@@ -74,7 +74,8 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
       return [error(what, `${restore} To check it again, run:`, commands.check(of))];
     }
     if (fact !== undefined && saved) {
-      return [error(`${fact}. ${effect}`, 'To restore the last good list:', saved.restore)];
+      const fix = saved.restore ? 'To restore the last good list:' : 'Bring the directory back.';
+      return [error(`${fact}. ${effect}`, fix, saved.restore)];
     }
     // Without a copy of the list, the fault already says what to do.
     const isUnexplained = fact === undefined && status.overview?.projectsFault?.loss === 'missing';
@@ -84,10 +85,10 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
     const isDirectoryMissing = disk && !disk.inside && !disk.fault;
     if (isDirectoryMissing && otherProjects(of) === undefined) {
       const both = `${fault}, and neither does its directory. ${effect}`;
-      const fix = `${BRING_BACK} check --data, create the directory, and run the doctor again:`;
+      const fix = `${BRING_BACK_FIRST} check --data, create the directory, and run the doctor again:`;
       return [error(both, fix, commands.create(of))];
     }
-    const fix = `${BRING_BACK} create the file, with a project's id instead of ID:`;
+    const fix = `${BRING_BACK_FIRST} create the file, with a project's id instead of ID:`;
     return [error(what, fix, create)];
   }
   // Another check reports that viewlog, unlike this user, can't read the file.

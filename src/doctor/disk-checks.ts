@@ -18,7 +18,7 @@ import {
 } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
 import { type Installation, otherProjects, UNIT } from '../installation/installation.ts';
-import { BRING_BACK } from '../projects/projects-file.ts';
+import { BRING_BACK_FIRST } from '../projects/projects-file.ts';
 import { TOO_LITTLE_SPACE } from '../disk/free-space.ts';
 import { type Space, spaceOf } from '../status/look-around.ts';
 import { directoryNotice, spaceStep } from '../status/problem-words.ts';
@@ -77,7 +77,7 @@ export function checkDirectory({ disk, isOutsider, nowMs, of, source }: Facts): 
   }
   // `checkProjects` says what to do, because the projects file is missing, too.
   if (of.projects !== undefined && otherProjects(of) === undefined) return [];
-  const fix = `${BRING_BACK} check --data. viewlog creates the directory when it starts. If its account isn't allowed to, run:`;
+  const fix = `${BRING_BACK_FIRST} check --data. viewlog creates the directory when it starts. If its account isn't allowed to, run:`;
   return [warning(`The data directory "${data}" doesn't exist.`, fix, commands.create(of))];
 }
 

@@ -7,8 +7,9 @@ import type { Log } from '../base/log.ts';
 import { every } from '../base/time.ts';
 import { accessFix, fixText } from '../installation/commands.ts';
 import { absolute } from '../installation/installation.ts';
-import { ProjectList, summaryOf } from './project-list.ts';
+import { ProjectList, type ProjectsFault, summaryOf } from './project-list.ts';
 import {
+  BRING_BACK,
   cannotRead,
   readProjectsFile,
   type Reading,
@@ -68,26 +69,27 @@ export async function followProjects(
     const isSame = found === reading;
     if (isSame && !isAsked) return;
     reading = found;
-    if (!isSame) storeList();
-    const before = projects.all();
-    const what = isSame ? 'unchanged' : apply(found, path, projects);
-    if (projects.fault !== undefined) return log.warn(projects.fault.message);
-    const gone = before.filter(({ id }) => projects.find(id) === undefined);
-    logList(`Projects file ${what}: ${summaryOf(projects.all())}`, gone);
+    if ('file' in found) {
+      const what = isSame ? 'unchanged' : projects.fault === undefined ? 'reloaded' : 'fixed';
+      projects.fault = undefined;
+      const gone = isSame ? [] : projects.replace(found.file, Date.now());
+      if (!isSame) store(String(found.content));
+      logList(`Projects file ${what}: ${summaryOf(projects.all())}`, gone);
+    } else {
+      if (!isSame) projects.fault = faultOf(found, path, projects.fault);
+      log.warn(projects.fault!.message);
+    }
   };
   let store = (_text: string): void => {};
-  const storeList = (): void => {
-    if ('file' in reading) store(String(reading.content));
-  };
   // Checks never overlap.
   const checkNext = (isAsked: boolean): Promise<void> =>
     (lastCheck = lastCheck.then(() => check(isAsked)));
   const close = every(POLL_MS, () => void checkNext(false));
   const storeIn = async (dir: string, { storeProjects }: Storage): Promise<void> => {
-    const gone = projects.goneFrom(await savedProjects(dir, reading));
+    const gone = projects.noteGone(await savedProjects(dir, reading));
     if (gone.length > 0) logList('The projects file has changed since the last start', gone);
     store = storeProjects;
-    storeList();
+    if ('file' in reading) store(String(reading.content));
   };
   return { projects, reload: () => checkNext(true), storeIn, close };
 }
@@ -118,42 +120,37 @@ async function readOwn(path: string, data?: string, last?: Reading): Promise<Rea
   return { ...reading, access: accessFix(file, 'r', undefined, dir, last !== undefined) };
 }
 
-const BACK = 'bring the directory back';
+/** A reading without a list of projects. */
+type Faulty = Extract<Reading, { readonly faults: unknown }>;
 
 /**
- * Applies a reading to the list: replaces the list or records the fault. Returns what happened, for
- * the log.
+ * Returns the fault of a projects file that was valid before, and its fix.
+ * @param before the fault that the last reading had.
  */
-function apply(reading: Reading, path: string, projects: ProjectList): string {
-  const { fault } = projects;
-  if ('file' in reading) {
-    projects.fault = undefined;
-    projects.replace(reading.file, Date.now());
-    return fault === undefined ? 'reloaded' : 'fixed';
-  }
-  const isMissing = reading.content === undefined;
-  const { access, line, saved } = reading;
-  const isMoved = isMissing && !existsSync(dirname(path));
-  const what = isMoved ? 'its directory no longer exists' : 'it no longer exists';
-  /** The fault, if the list must be restored. */
-  const lost = isMissing ? cannotRead(path, what) : reading.fact;
-  const first = lost ?? summaryOfFaults(reading.faults);
-  const restore = saved ? `to restore it, run: ${saved.restore}` : isMoved ? BACK : RESTORE;
-  const cut =
-    saved && isCut(reading.faults) ? `if it was cut short, run: ${saved.restore}` : undefined;
-  const fix = lost === undefined ? (cut ?? (access && fixText(access))) : restore;
+function faultOf(
+  { content, fact, faults, access, line, saved }: Faulty,
+  path: string,
+  before: ProjectsFault | undefined,
+): ProjectsFault {
+  const loss = content === undefined ? 'missing' : fact === undefined ? undefined : 'empty';
   // Without its data directory, viewlog ends.
-  const fact = isMoved ? first : `${sentence(first)} ${continues(saved, access !== undefined)}`;
-  const loss = lost === undefined ? undefined : isMissing ? 'missing' : 'empty';
-  const isSame = fault?.loss === loss && !fault?.access === !access;
-  projects.fault = {
-    message: fix === undefined ? fact : `${fact}; ${fix}`,
+  const isMoved = loss === 'missing' && !existsSync(dirname(path));
+  const missing = isMoved ? "its directory doesn't exist" : 'it no longer exists';
+  const first = loss === 'missing' ? cannotRead(path, missing) : (fact ?? summaryOfFaults(faults));
+  const stays = isMoved && !saved ? undefined : continues(saved, access !== undefined);
+  const restore = saved ? `to restore it, run: ${saved.restore}` : RESTORE;
+  const cut = saved && isCut(faults) ? `if it was cut short, run: ${saved.restore}` : undefined;
+  const lost = isMoved ? BRING_BACK : restore;
+  const fix = loss === undefined ? (cut ?? (access && fixText(access))) : lost;
+  const what = stays === undefined ? first : `${sentence(first)} ${stays}`;
+  const isSame = before?.loss === loss && !before?.access === !access;
+  return {
+    message: fix === undefined ? what : `${what}; ${fix}`,
     first,
-    sinceMs: (isSame ? fault?.sinceMs : undefined) ?? Date.now(),
+    sinceMs: (isSame ? before?.sinceMs : undefined) ?? Date.now(),
     loss,
     access,
     line,
     saved,
   };
-  return 'faulty';
 }

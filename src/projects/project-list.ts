@@ -63,12 +63,14 @@ export class ProjectList {
 
   /**
    * Lists the projects of another reading. What each project has spent of its limit stays spent.
+   * @returns which projects are no longer listed.
    */
-  replace({ operator, projects }: ProjectsFile, nowMs = 0): void {
+  replace({ operator, projects }: ProjectsFile, nowMs = 0): readonly ProjectEntry[] {
     this.operator = operator;
-    for (const [id, project] of this.#byId) this.#removed.set(id, project);
-    for (const { id } of projects) this.#removed.delete(id);
+    const before = this.all();
     this.#byId = new Map(projects.map((entry) => [entry.id, this.#listed(entry, nowMs)]));
+    for (const { id } of projects) this.#removed.delete(id);
+    return this.noteGone(before);
   }
 
   find(id: string): Project | undefined {
@@ -80,8 +82,8 @@ export class ProjectList {
     return this.#removed.get(id);
   }
 
-  /** Returns which of these projects of an earlier list are no longer listed. */
-  goneFrom(earlier: readonly ProjectEntry[]): readonly ProjectEntry[] {
+  /** Notes and returns which projects of an earlier list are no longer listed. */
+  noteGone(earlier: readonly ProjectEntry[]): readonly ProjectEntry[] {
     const gone = earlier.filter(({ id }) => !this.#byId.has(id));
     for (const entry of gone) this.#removed.set(entry.id, entry);
     return gone;

@@ -75,8 +75,11 @@ export type Reading = Parsed & {
 
 export interface SavedList {
   readonly path: string;
-  /** The command that replaces the projects file with it. */
-  readonly restore: string;
+  /**
+   * The command that replaces the projects file with it; `undefined` if the file's directory doesn't
+   * exist: its disk may not be mounted.
+   */
+  readonly restore: string | undefined;
 }
 
 /**
@@ -106,28 +109,30 @@ export async function readProjectsFile(
   const saved = isUsed ? await savedList(self, user) : undefined;
   if (parsed.faults.length > 0) return { content, ...parsed, ...(saved && { saved }) };
   if (isEmpty || isUsed) {
-    const fact = isEmpty
-      ? `Projects file "${name}" is empty`
-      : cannotRead(path, "it doesn't exist");
-    if (saved === undefined) {
-      return { content, faults: [`${fact}; ${RESTORE}`], fact, begin: beginProjects(of) };
-    }
-    const faults = [`${fact}; to restore the last good list, run: ${saved.restore}`];
-    return { content, faults, fact, saved };
+    const isMoved = !existsSync(dirname(path));
+    const what = isMoved ? "its directory doesn't exist" : "it doesn't exist";
+    const fact = isEmpty ? `Projects file "${name}" is empty` : cannotRead(path, what);
+    const restore = saved?.restore;
+    const fix = restore ? `to restore the last good list, run: ${restore}` : RESTORE;
+    const faults = [`${fact}; ${isMoved ? BRING_BACK : fix}`];
+    const begin = saved || isMoved ? undefined : beginProjects(of);
+    return { content, faults, fact, ...(saved && { saved }), ...(begin && { begin }) };
   }
   const create = activate(of, 'ID');
   const option = own === undefined ? '--projects' : '--data or --projects';
   // A mount point without its disk is empty.
   const names = await readdir(dirname(path)).catch(errnoOf);
-  const start = names === 'ENOENT' || names?.length === 0 ? `. ${BRING_BACK} ` : '; ';
+  const start = names === 'ENOENT' || names?.length === 0 ? `. ${BRING_BACK_FIRST} ` : '; ';
   const advice = `${start}check ${option}, or create the file, with a project's id instead of ID: ${create}`;
   return { content, faults: [cannotRead(path, "it doesn't exist")], create, advice };
 }
 
+export const BRING_BACK = 'bring the directory back';
+
 /**
  * The causes that an operator should rule out before a command creates the directory or the file.
  */
-export const BRING_BACK =
+export const BRING_BACK_FIRST =
   "If the directory was moved or its disk isn't mounted, bring it back. Otherwise,";
 
 /** Names no command, because one that creates the file would reduce the list to one project. */
@@ -169,7 +174,8 @@ async function savedList(self: Announced, data: string): Promise<SavedList | und
   const path = lastProjectsIn(absolute(data));
   if (!existsSync(path)) return undefined;
   const of = await withOwners({ ...self, data: absolute(data) });
-  return { path, restore: restoreProjects(of, path) };
+  const hasDirectory = existsSync(dirname(of.projects ?? ''));
+  return { path, restore: hasDirectory ? restoreProjects(of, path) : undefined };
 }
 
 const isSameContent = (a: Content, b: Content): boolean =>

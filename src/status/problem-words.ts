@@ -119,7 +119,8 @@ function faultNotice(fault: ProjectsFault, of: Installation): Notice {
 function correction({ loss, access, line, saved }: ProjectsFault, of: Installation): Step[] {
   const restore = (text: string): Step[] => (saved ? [{ text, command: saved.restore }] : []);
   if (loss !== undefined) {
-    if (saved !== undefined) return restore('To restore it:');
+    if (saved !== undefined)
+      return restore(saved.restore ? 'To restore it:' : `Bring its directory back.`);
     const command = commands.help(of, 'restore projects');
     return [{ text: RESTORE_PROJECTS }, { text: 'To read how to restore it:', command }];
   }

@@ -1,5 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
 import { loadProjects } from '../../src/projects/project-list.ts';
@@ -185,6 +186,34 @@ test('every message about a projects file that was cut short prints the command 
   }
   execFileSync('sh', ['-c', command], { cwd: '/' });
   expect(fs.readFileSync(path, 'utf8')).toBe(text);
+});
+
+test("no command is printed that copies the list into the projects file's missing directory", async () => {
+  const data = tempDir();
+  const path = `${dataDirectory(LIST)}/projects.json`;
+  const viewlog = await startWatched({ data, args: ['--projects', path] });
+  await until(() => fs.existsSync(`${data}/last-projects.json`));
+  fs.renameSync(dirname(path), `${dirname(path)}-moved`);
+  const saved = `saved in "${data}/last-projects.json"`;
+  await viewlog.says(
+    new RegExp(
+      `its directory doesn't exist\\. viewlog continues with the last good list, ${saved}; bring the directory back$`,
+      'm',
+    ),
+  );
+  const page = await (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
+  expect(page).toMatch(/^The projects file is missing\n/);
+  expect(page).toContain(`${saved}.\n  Bring its directory back.\n`);
+  const doctor = (await run(['doctor', '--projects', path], { data })).stdout;
+  expect(doctor).toMatch(/its directory doesn't exist[^]*? {9}Bring the directory back\.\n/);
+  await viewlog.signal('SIGTERM');
+  for (const args of [['check'], ['activate', '7'], SERVE]) {
+    const { code, stderr } = await run([...args, '--projects', path], { data });
+    expect([code, stderr]).toEqual([
+      78,
+      expect.stringMatching(/: its directory doesn't exist; bring the directory back\n$/),
+    ]);
+  }
 });
 
 test('a projects file outside the data directory can be restored too', async () => {
