@@ -1,5 +1,5 @@
 // Hono routes the requests, so that anyone who knows Hono can read these routes and add one. A
-// runtime's `Request` and `Response` would cost 40% of the speed on Node, so Hono gets the exchange
+// runtime's `Request` and `Response` would cost 40% of throughput on Node, so Hono gets the exchange
 // in place of a request and reads the exchange's path with `getPath`. A route's handler sets the
 // answer in `env`; the value that the handler returns to Hono has no meaning.
 import { type Context, Hono } from 'hono';
@@ -58,12 +58,15 @@ function setAnswer(pending: PendingAnswer, answer: Answer | Promise<Answer>): Re
 
 const NO_RESPONSE = {} as Response;
 
+/** Returns the detail of a 404 at this path. */
+export const nothingAt = (path: string): string =>
+  `There is nothing at ${printable(path) || 'this address'}; send views to ${PATH}.`;
+
 /** Answers a method that `/view` doesn't have, or any other path. */
 function notFound(exchange: Exchange, parts: CollectorParts): Answer {
   const { method, path } = exchange;
   const detail = `${printable(method, 32)} isn't allowed on ${PATH}; send views with POST.`;
-  const nothing = `There is nothing at ${printable(path) || 'this address'}; send views to ${PATH}.`;
   const fault =
-    path === PATH ? refusal('method-not-allowed', detail) : refusal('not-found', nothing);
+    path === PATH ? refusal('method-not-allowed', detail) : refusal('not-found', nothingAt(path));
   return refuse(fault, exchange, parts);
 }

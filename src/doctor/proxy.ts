@@ -1,4 +1,5 @@
 // Sends requests as a page would, to find out which ones a proxy passes on to viewlog.
+import { nothingAt } from '../collector/routes.ts';
 import { fetchOnce, type Reply } from '../base/fetch-once.ts';
 import { formatSize, KiB } from '../base/format.ts';
 import { viewUrl } from '../base/option.ts';
@@ -85,8 +86,8 @@ export function checkUrl({ proxy, of, reply }: Facts): readonly Verdict[] {
   const { url, get } = proxy;
   const refusal = refusalIn(get);
   if (refusal?.code === 'not-found') {
-    // The path that viewlog names in its answer.
-    if (refusal.detail.endsWith(` ${new URL(url).pathname}`)) {
+    // viewlog got the path unchanged, so the proxy isn't at fault.
+    if (`${refusal.detail}.` === nothingAt(new URL(url).pathname)) {
       const what = `${url} reaches viewlog, which has nothing at that path, so ${LOST}.`;
       return [atProxy(error, of, what, 'Leave the path out of --url, or let the proxy remove it.')];
     }

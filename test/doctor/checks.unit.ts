@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { StreamInfo } from '@nats-io/jetstream';
 import { expect, it } from 'vitest';
+import { nothingAt } from '../../src/collector/routes.ts';
 import { type ExitCode, Fatal } from '../../src/base/exit.ts';
 import { BUILD } from '../../src/base/built.ts';
 import type { Reply } from '../../src/base/fetch-once.ts';
@@ -405,8 +406,15 @@ const FINDINGS: Findings = {
     proxied({ get: answer(502, { server: 'nginx' }), preflight: answer(502) }),
   ],
   'the proxy changes the path': [
-    "error url: https://views.example/view reaches viewlog, but the proxy changes the path, so views from pages don't arrive. viewlog answers: Nothing at /. In the proxy, pass the path on unchanged. For examples, run: viewlog help proxies",
-    proxied({ get: problem('not-found', 'Nothing at /.') }),
+    "error url: https://views.example/view reaches viewlog, but the proxy changes the path, so views from pages don't arrive. viewlog answers: There is nothing at /; send views to /view. In the proxy, pass the path on unchanged. For examples, run: viewlog help proxies",
+    proxied({ get: problem('not-found', nothingAt('/')) }),
+  ],
+  'the address has another path than /view': [
+    "error url: https://views.example/foo/view reaches viewlog, which has nothing at that path, so views from pages don't arrive. Leave the path out of --url, or let the proxy remove it.",
+    proxied({
+      url: 'https://views.example/foo/view',
+      get: problem('not-found', nothingAt('/foo/view')),
+    }),
   ],
   "the address can't be reached": [
     "error url: https://views.example/view doesn't reach viewlog (no route), so views from pages don't arrive. Check the host name in DNS, the certificate, the proxy and the firewall.",
@@ -545,7 +553,7 @@ const FINDINGS: Findings = {
       of: { ...INSTALLATION, chosen: { 'status-token-file': flag('/token') } },
     },
   ],
-  'a warning contains a control character': [
+  "the status page's warning contains a control character, which the doctor escapes": [
     String.raw`warning refusals: \u001b[2J.`,
     shown(sceneOf({}), ['\u001b[2J']),
   ],
