@@ -111,9 +111,9 @@ const withoutEnums = (text) =>
 
 /**
  * Leaves out parts of packages that viewlog never calls. Hono's server for Node loads HTTP/2, which
- * takes 3% of a start. Hono has a second router for routes that the first one can't match, a third
- * that chooses between these two, reads forms, mounts other applications, answers WebSockets, and
- * moves tags into a document's head. The NATS client has WebSockets too, a benchmark, consumers that
+ * takes 3% of a start. Of Hono: a router for routes that the first one can't match and the one that
+ * chooses between them, forms, mounted applications, WebSockets, and what moves tags into a
+ * document's head. The NATS client has WebSockets too, a benchmark, consumers that
  * servers push to, direct reads of a stream, and cryptography of its own for logins: 90 KiB. Its
  * parser of IP addresses does what `node:net` does.
  */
@@ -297,7 +297,7 @@ async function snippet(entryPoint, keepsCampaigns) {
     minify: true,
     write: false,
     target: 'es2021',
-    tsconfigRaw: { compilerOptions: { alwaysStrict: false } }, // 13 bytes
+    tsconfigRaw: { compilerOptions: { alwaysStrict: false } }, // saves 13 bytes
   });
   return outputFiles[0].text.trim();
 }

@@ -12,7 +12,10 @@ const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const RECORD = v.strictObject({
   stream: v.string(),
   created: v.string(),
-  /** Every message up to this one is in the view files and synced. */
+  /**
+   * Every view up to this message is in the view files and synced, unless it is in `missing` or no
+   * longer in the stream.
+   */
   sequence: whole,
   /** The last view that was read. Later messages up to `sequence` were missing or not views. */
   lastView: v.optional(v.object({ sequence: whole, id: v.string() })),

@@ -84,7 +84,7 @@ export class Archive {
     this.#log = new ArchiveLog(options.log, options.source.name);
   }
 
-  /** Every message up to this one is in the files and synced. */
+  /** The record's `sequence`; 0 if there is no record. */
   get sequence(): number {
     return this.#files.record?.sequence ?? 0;
   }

@@ -34,7 +34,10 @@ export async function fetchOnce(
   }
 }
 
-/** Asks through the proxy in `HTTPS_PROXY`, which can be the only way to a public address. */
+/**
+ * Asks with `fetch`, which uses the proxy in `HTTPS_PROXY` if the runtime does: a proxy can be the
+ * only way to a public address.
+ */
 async function fetchThroughProxy(
   url: string,
   request: RequestOptions,

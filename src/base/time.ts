@@ -22,7 +22,7 @@ export function every(ms: number, run: () => void): () => void {
   return () => clearInterval(timer);
 }
 
-/** @param stop ends it early. */
+/** @param stop ends the sleep early. */
 export const sleep = (ms: number, stop?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const end = (): void => {

@@ -152,7 +152,7 @@ function rulesOf({ origins, maxViewsPerMinute: limit }: ProjectEntry): string {
 }
 
 /**
- * Returns the address that pages send views to: behind the proxies of the examples, their own
+ * Returns the address that pages send views to. With the example proxies, that is the pages' own
  * origin.
  */
 function viewsUrl({ origins = [] }: Pick<ProjectEntry, 'origins'>, address: string): string {

@@ -184,8 +184,7 @@ function optionRow({ optionHelp }: Command, option: OptionName): [string, string
   const { value, help, fallback } = OPTIONS[option];
   const text = optionHelp?.[option] ?? help;
   const [, words, named] = /^(.*?)(?: \((default: .*)\))?$/.exec(text)!;
-  // The variable's name follows from the flag, unless the option shares its flag with another
-  // option.
+  // The variable's name follows from the flag if the flag is the option's own name.
   const isUsual = flagOf(option) === option;
   const notes = [
     named ?? (value && fallback && `default: ${fallback}`),

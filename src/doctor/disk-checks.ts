@@ -266,8 +266,8 @@ export const checkSpace = inside((seen, { settings, of, status, source }) => {
 
 /** Returns what is refused for lack of space. */
 function refusal({ missingBytes }: Space, minFreeBytes: number, is: string): string {
+  // Only inodes have run out: the open file can still grow.
   if (missingBytes === 0) return "viewlog can't create files.";
-  // If inodes are left, a file that is open can still grow.
   return minFreeBytes > 0
     ? `Every view ${is} refused with 503, because too little disk space is free.`
     : `A view that doesn't fit on the disk ${is} refused with 503.`;

@@ -1,4 +1,3 @@
-// A named import would keep an old Deno, which has no `statfs`, from starting.
 import * as fs from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import { basename } from 'node:path';

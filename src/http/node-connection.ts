@@ -34,7 +34,7 @@ export type StateLimits = Readonly<Record<State, number>>;
  *
  * Node's own server reads on and holds every request until those before it are answered. This
  * class bounds what a client can pipeline and ends bodies and connections that take too long. A
- * timer for each connection would cost 3% of the speed, so the server sweeps all of them.
+ * timer for each connection would cost 3% of throughput, so the server sweeps all of them.
  */
 export class NodeConnection {
   readonly #socket: Socket;
@@ -143,7 +143,7 @@ export interface NodeService {
   isStopping: boolean;
 }
 
-/** A request on Node's HTTP server. The Fetch API's objects would cost 40% of the speed. */
+/** A request on Node's HTTP server. The Fetch API's objects would cost 40% of throughput. */
 export class NodeExchange implements Exchange {
   readonly reservation: Reservation;
   /** True once the answer is written, but perhaps not yet sent. */

@@ -12,7 +12,7 @@ interface Unsent {
  * A response that the system gets in one piece.
  *
  * Node passes the body given to `end` to the system in a piece of its own, which costs 11% to 16%
- * of the speed. This class appends the body to the header, so that both go out in one piece. It
+ * of throughput. This class appends the body to the header, so that both go out in one piece. It
  * does so only if the body is ASCII, because Node sends headers as Latin-1, and if the header is a
  * string.
  */

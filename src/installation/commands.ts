@@ -60,8 +60,8 @@ function asUser(owner: Owner, hasSudo: boolean | undefined, command: string): st
 }
 
 /**
- * Returns the command as root runs it: for system commands that only root may run, or that show
- * everything only to root.
+ * Returns the command with the prefix that runs it as root, for commands that only root may run or
+ * that show everything only to root.
  */
 export const asRoot = (command: string, hasSudo = isInstalled('sudo')): string =>
   asUser(ROOT, hasSudo, command);
@@ -250,7 +250,7 @@ export function explain(of: Installation, body: string, options: Options = {}): 
   return `printf %s ${shellQuoted(body)} | ${command}`;
 }
 
-/** Returns a command that checks view files or those of a directory as their owner. */
+/** Returns a command that checks these files, or a directory's view files, as their owner. */
 export async function verify(operands: readonly string[]): Promise<string> {
   const paths = operands.map((path) => (path === '-' ? path : absolute(path)));
   const of = { program: programWords(paths, []), hasSudo: isInstalled('sudo') };
@@ -414,7 +414,7 @@ export function accessFix(
   }
   if (closed !== undefined) return { words: `let user ${name} enter "${closed}"` };
   if (file === undefined && what === 'rw') {
-    // Files are always missing from a known data directory.
+    // In a known data directory, the missing file isn't a directory.
     const command = makeDirectory(path, ownerAndGroup(account), hasSudo);
     return { words: `create it for user ${name}`, ...(data === undefined && { command }) };
   }

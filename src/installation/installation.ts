@@ -61,7 +61,10 @@ export interface Owners {
   readonly editor?: Owner | undefined;
 }
 
-/** The lock's answer and `/status.json`: an installation without what `stat` returns. */
+/**
+ * An installation as another process describes it. The owners of its files are looked up on this
+ * machine.
+ */
 export type Announced = Omit<Installation, 'owners' | 'hasSudo'>;
 
 /** Returns the projects file, unless it is the data directory's own. */

@@ -119,7 +119,7 @@ export function configWarnings(
     const todo = "change the stream's replicas or --nats-replicas";
     warnings.push(`${stored}, not ${replicas} (--nats-replicas); ${todo}`);
   } else if (replicas === undefined && copies < REPLICAS && cluster?.name !== undefined) {
-    // A server on its own is in no cluster that has a name.
+    // A standalone server has no cluster name.
     const todo = `nats stream edit ${name} --replicas ${REPLICAS}`;
     warnings.push(
       `${stored} of cluster "${cluster.name}"; if the cluster has ${REPLICAS} servers, run: ${todo}`,

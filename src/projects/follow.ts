@@ -42,7 +42,7 @@ interface FollowSettings {
 /**
  * Reads the projects file and follows its changes. While it is invalid, the last good list stays
  * active.
- * @param settings the path and the data directory, which is the collector's own without a `store`.
+ * @param settings the path and the data directory, which is ignored if there is a `store`.
  * @param isSending whether views with this id were accepted in the last day.
  * @returns the projects; `reload` reads the file now and logs what it finds even if nothing
  *   changed, and never rejects; `storeIn` logs which projects of the list saved in a directory are

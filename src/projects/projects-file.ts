@@ -138,7 +138,7 @@ export const BRING_BACK_FIRST =
 /** Names no command, because one that creates the file would reduce the list to one project. */
 export const RESTORE = 'restore the file from a backup, or list every project in it again';
 
-/** Returns the data directory of the collector that uses or used this file, if it is one of two. */
+/** Returns which directory, the file's own or `data`, is that of a collector that used this file. */
 async function userOf(path: string, data: string | undefined): Promise<string | undefined> {
   for (const dir of new Set([dirname(path), data ?? dirname(path)])) {
     if (await wasUsed(path, dir)) return dir;
@@ -183,7 +183,7 @@ const isSameContent = (a: Content, b: Content): boolean =>
     ? Buffer.compare(a, b) === 0
     : a?.toString() === b?.toString() && Buffer.isBuffer(a) === Buffer.isBuffer(b);
 
-/** Returns the faults of a file; that of a missing one with what to do. */
+/** Returns the faults of a file. If the file is missing, the fault includes the fix. */
 export const faultsOf = ({
   faults,
   advice,
@@ -196,7 +196,7 @@ export function fileOrFatal(reading: Reading): ProjectsFile {
   const { saved, line, access } = reading;
   const more = line && saved ? `; ${restoreText(reading.faults, saved)}` : '';
   const message = withFix(faultsOf(reading).join('\n') + more, access);
-  // With a fix, the message is complete.
+  // `main` adds the cause's own advice to a message, which this one already has.
   const cause = access === undefined ? reading.content : undefined;
   throw new Fatal(EXIT.badConfiguration, message, cause);
 }

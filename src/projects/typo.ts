@@ -1,6 +1,9 @@
 import { nearest } from '../base/text.ts';
 
-/** Returns the project that was probably meant by a mistyped id. Consecutive ids aren't typos. */
+/**
+ * Returns the project that was probably meant by a mistyped id. Ids that differ only in their last
+ * digit aren't typos: ids are often given out in sequence.
+ */
 export function typoOf<P extends { readonly id: string }>(
   id: string,
   listed: readonly P[],

@@ -79,7 +79,7 @@ export class Calendar {
   }
 
   /**
-   * Returns `undefined` if the text isn't a stored `ts`. Views come in the order of time, and
+   * Returns the local hour of a stored `ts`; `undefined` if the text isn't one. Views come in the order of time, and
    * zones differ from UTC by multiples of 15 minutes. So the time zone is consulted once per 15
    * minutes of views, not once per view.
    */

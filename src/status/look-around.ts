@@ -1,4 +1,3 @@
-// A named import would keep an old Deno, which has no `statfs`, from starting.
 import * as fs from 'node:fs/promises';
 import { dayOf } from '../base/time.ts';
 import { ENOUGH } from '../disk/free-space.ts';
@@ -95,7 +94,7 @@ async function bytesPerDay(dir: string, [, ...days]: readonly string[], nowMs: n
 export interface Space {
   readonly freeBytes: number;
   /**
-   * The days until the disk is full, estimated from the last complete days; `undefined` before the
+   * The days until `--min-free` is reached, estimated from the last complete days; `undefined` before the
    * first complete day.
    */
   readonly daysLeft: number | undefined;

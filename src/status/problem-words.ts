@@ -572,7 +572,7 @@ function obstructionOf(
   return obstacle && laterOf(obstacle, 'the command for a replay');
 }
 
-/** Why views of a code are never stored. A 503 promises nothing. */
+/** Why views of a code are never stored. After a 503, that isn't certain. */
 const NOT_STORED: Readonly<Partial<Record<RefusalCode, string>>> = {
   'malformed-json': 'viewlog stores only whole JSON objects.',
   'method-not-allowed': 'viewlog stores only views sent with POST.',

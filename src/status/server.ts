@@ -1,5 +1,6 @@
 // The status server, on each runtime's ordinary HTTP server. It may be exposed to a network, so it
-// limits the time for a head and the number of connections, and reads no body.
+// reads no body and bounds its load: on Node the connections and the time for a head, on Deno and Bun
+// the requests that are being answered.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -101,7 +102,7 @@ async function listenOnNode(host: string, port: number, handler: Handler) {
   server.timeout = IDLE_TIMEOUT_MS;
   server.listen(port, host);
   await once(server, 'listening');
-  // Errors such as running out of file descriptors end nothing.
+  // An error such as running out of file descriptors must not end the process.
   server.on('error', () => {});
   return {
     port: (server.address() as AddressInfo).port,

@@ -30,7 +30,10 @@ interface Arrivals {
   readonly isDown: boolean;
   /** In the last hour. */
   readonly accepted: number;
-  /** In the last hour, for reasons that aren't fixed; 0 for an inactive project that gets no more. */
+  /**
+   * In the last hour, for reasons that aren't fixed; 0 for an inactive project whose pages have
+   * stopped sending.
+   */
   readonly refused: number;
   /** True: a view was accepted in the last three hours. */
   readonly hasRecentViews: boolean;

@@ -17,7 +17,7 @@ interface TokenOptions {
 /**
  * Returns the token of the status server. It comes from a file or from the environment, never
  * from a flag, which every user of the machine could read.
- * @param chosen names an option in an error as it was given.
+ * @param chosen the options as they were given, for errors.
  * @throws {Fatal} exit 78 if the server needs a token and has none, or a weak one.
  */
 export async function readToken(

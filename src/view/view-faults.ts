@@ -112,7 +112,7 @@ const FIRST: v.Config<v.BaseIssue<unknown>> = { abortEarly: true };
 
 const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
-/** Arrays that differ from the expected array in something else than their type. */
+/** What is received instead of an array that follows a rule. */
 const OTHER_ARRAYS = new Map([
   [NESTED, 'a deeper array'],
   [FINITE, 'an array with a greater number'],

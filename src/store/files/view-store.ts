@@ -118,7 +118,7 @@ export class LocalViewStore implements ViewStore {
 
   /**
    * Refuses new views, writes and syncs the queue, closes the file.
-   * @throws {Fatal} the error that `onFatal` got, before or meanwhile; exit 74 if it takes longer,
+   * @throws {Fatal} the error that `onFatal` got, before or meanwhile; exit 74 if the disk takes longer,
    *   or if the file is left with a fragment.
    */
   async close(timeoutMs: number): Promise<void> {
@@ -273,7 +273,7 @@ export class LocalViewStore implements ViewStore {
     this.#refuseAll(STUCK);
   }
 
-  /** Called by the polls, so that it costs no view any time. */
+  /** Called by the polls, not for each view, to save time. */
   #noteUnavailable(): void {
     if (this.#unavailable() === undefined) this.#unavailableSinceMs = undefined;
     else this.#unavailableSinceMs ??= this.#options.now();

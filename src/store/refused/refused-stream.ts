@@ -100,7 +100,7 @@ class RefusedStream implements RefusedStore {
     return this.#publisher.bytes + text.length > WAITING_BYTES_MAX ? 'too-many' : undefined;
   }
 
-  /** Views that were sent still arrive before the connection ends, but aren't counted. */
+  /** Views that were sent may still be stored but count as dropped. */
   close(): void {
     this.#isClosing = true;
     this.#publisher.close();
