@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { read, ROOT } from './support/documents.ts';
 import { BUNDLE } from './support/runtimes.ts';
 import { tempDir } from './support/temp-dir.ts';
+import { startWatched } from './support/status.ts';
 import { startViewlog } from './support/viewlog.ts';
 
 const KiB = 1024;
@@ -13,9 +14,9 @@ it('the bundle is smaller than 640 KiB', () => {
   expect(statSync(BUNDLE).size).toBeLessThan(640 * KiB);
 });
 
-it('a collector that writes files runs no code of the NATS client, nor of the status page before its first request', async () => {
+it('a collector that writes files runs no code of the NATS client, nor of the status server before its first request', async () => {
   const coverage = tempDir();
-  const viewlog = await startViewlog({ env: { NODE_V8_COVERAGE: coverage } });
+  const viewlog = await startWatched({ env: { NODE_V8_COVERAGE: coverage } });
   expect((await viewlog.signal('SIGTERM')).code).toBe(0);
   const [file = ''] = readdirSync(coverage);
   // The calls of each function of each script.
@@ -29,6 +30,7 @@ it('a collector that writes files runs no code of the NATS client, nor of the st
   expect(modules.filter(({ ranges }) => ranges[0]!.count > 0)).toStrictEqual([]);
 });
 
+/** The NATS client, and the package that answers the status server's requests. */
 const CLIENT =
   /^(node_modules\/(@nats-io|@hono\/node-server|tweetnacl)\/|src\/jetstream\/client\.ts)/;
 

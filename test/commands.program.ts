@@ -241,16 +241,21 @@ it.each([
 
 it.each([
   [
-    ['help', '--min-free'],
+    '--min-free',
     /^ {2}serve, .* refuse views [^]*\n {2}archive .* wait [^]* help trouble 'Disk full'\n/m,
   ],
-  [['help', '--from'], /^ {2}report [^]*\n {2}archive [^]* help looking 'Which days'\n/m],
-  [['help', '--help'], /^viewlog help \[/],
-  [['help', '--', '--url'], /^ {2}doctor [^]*\n {2}snippet [^]* help send\n/m],
-  [['help', "error: --data can't be used with --store"], /^ {2}--data\n/],
-  [['help', 'what', 'does', '--keep-days', 'do'], /^## Retention\n/],
-])('viewlog %j treats the name of an option as a question', async (args, words) => {
-  expect(await run(args)).toMatchObject({ code: 0, stdout: expect.stringMatching(words) });
+  ['--from', /^ {2}report [^]*\n {2}archive [^]* help looking 'Which days'\n/m],
+  ['--help', /^viewlog help \[/],
+  ['-- --url', /^ {2}doctor [^]*\n {2}snippet [^]* help send\n/m],
+  ["error: --data can't be used with --store", /^ {2}--data\n/],
+  ['what does --keep-days do', /^## Retention\n/],
+])('viewlog help %s finds the help on the option', async (asked, words) => {
+  // A pasted error is one argument.
+  const args = asked.startsWith('error') ? [asked] : asked.split(' ');
+  expect(await run(['help', ...args])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(words),
+  });
 });
 
 it("replay names a file that it can't read before it asks for a collector", async () => {

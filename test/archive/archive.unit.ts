@@ -77,9 +77,9 @@ describe('an archive', () => {
   });
 
   it.each([
-    [[5], 'Message 5 was deleted or expired before the archive read it'],
-    [[5, 6, 7], 'Messages 5 to 7 were deleted or expired before the archive read them'],
-  ])('names the removed messages %j by their numbers', async (removed, message) => {
+    ['5', [5], 'Message 5 was deleted or expired before the archive read it'],
+    ['5 to 7', [5, 6, 7], 'Messages 5 to 7 were deleted or expired before the archive read them'],
+  ])('names the removed messages by number: %s', async (_, removed, message) => {
     const stream = streamOf(LINES);
     for (const sequence of removed) stream.remove(sequence);
     expect(await archiveAll(stream)).toStrictEqual([`warn: ${message}`]);

@@ -50,7 +50,8 @@ function statesOf(bytesMax: number): Readonly<Record<string, State>> {
 }
 
 /**
- * The rows that don't hold on a runtime, with the reasons, which `viewlog help runtimes` names too.
+ * The rows that don't hold on a runtime, with the reasons. `viewlog help runtimes` names those that
+ * matter to operators.
  */
 const EXCEPTIONS: readonly (readonly [runtime: RegExp, row: RegExp])[] = [
   // Bun closes a connection if a request arrives before the previous one is answered.
@@ -384,7 +385,7 @@ async function writeFailure(scene: Scene): Promise<void> {
       all(503, statuses, answers),
       statuses,
     );
-    scene.row(`${name} is kept after its 503`, !client.isClosed());
+    scene.row(`${name} stays open after its 503`, !client.isClosed());
   }
   await viewlog.says(/^error: .*views-.*ndjson" for writing.*; move it away/m);
   for (const path of paths) rmdirSync(path);

@@ -94,7 +94,7 @@ it.each<[what: string, text: string | undefined, command: string | undefined]>([
     }),
   ],
   [
-    'serve with the chosen options, of which one is changed',
+    'serve with the chosen options, one of them changed',
     'sudo -u viewlog /srv/viewlog serve --data /data --port 9000 --status off --min-free 1MiB',
     commands.start(
       { ...owned, chosen: { port: flag('9000'), status: flag('off'), 'min-free': flag('64MiB') } },

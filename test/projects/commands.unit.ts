@@ -230,7 +230,7 @@ test.each([
   ],
   ['in use', '', ';'],
 ])(
-  'the error about a missing projects file names the usual causes if its directory is %s',
+  'the error about a missing projects file asks for a lost directory first if the directory is missing or empty, not if it is in use: %s',
   async (what, name, words) => {
     const { directory, run } = await file();
     if (what === 'in use') await fs.writeFile(`${directory}/views-2026-11-22.ndjson`, '');
@@ -286,7 +286,7 @@ describe.runIf(isRoot)('activate as another user', () => {
     ],
     ["owns the file but isn't in its group", [PERSON, 4712], 0o640, 0o770, 'root: sudo '],
   ])(
-    'if the user %s, changes nothing and prints a command that works',
+    'changes nothing and prints a command that works if the user %s',
     async (_, owner, mode, dirMode, who, directoryOwner = 4711) => {
       const { directory, path, run, read } = await file('{"projects":[]}');
       await fs.chown(path, ...owner);

@@ -73,21 +73,22 @@ test('viewlog ignores an invalid projects file, logs the error once and shows it
   ]);
 });
 
-test.each(['', ' \n', '\ufeff'])(
-  'viewlog says that an emptied projects file must be restored: %j',
-  async (text) => {
-    const { path, save, projects, reload, logged } = await followed();
-    await save(text);
-    await reload();
-    const fact = `Projects file "${path}" is empty`;
-    const fix = 'restore the file from a backup, or list every project in it again';
-    expect(logged).toEqual([
-      `warn: ${fact}. viewlog continues with the last good list, which a restart would lose; ${fix}`,
-    ]);
-    expect(projects.fault).toMatchObject({ first: fact, loss: 'empty', line: undefined });
-    await expect(followed(text, path)).rejects.toThrow(`${fact}; ${fix}`);
-  },
-);
+test.each([
+  ['no bytes', ''],
+  ['white space', ' \n'],
+  ['a byte order mark', '\ufeff'],
+])('viewlog says that a projects file with only %s must be restored', async (_, text) => {
+  const { path, save, projects, reload, logged } = await followed();
+  await save(text);
+  await reload();
+  const fact = `Projects file "${path}" is empty`;
+  const fix = 'restore the file from a backup, or list every project in it again';
+  expect(logged).toEqual([
+    `warn: ${fact}. viewlog continues with the last good list, which a restart would lose; ${fix}`,
+  ]);
+  expect(projects.fault).toMatchObject({ first: fact, loss: 'empty', line: undefined });
+  await expect(followed(text, path)).rejects.toThrow(`${fact}; ${fix}`);
+});
 
 test('a reload applies an edit immediately and is logged even if nothing changed', async () => {
   const { save, projects, reload, logged } = await followed();

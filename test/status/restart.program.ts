@@ -72,22 +72,25 @@ it.each([
   ['backslashes', String.raw`\\n\\'\\`],
   ["references to the shell's history", '!! !x !$ ^a^b'],
   ['percent signs that printf would interpret', '%s%n%%\u00e9\u6f22'],
-])("in every shell, the status page's command explains a view with %s", async (_, odd) => {
-  const viewlog = await startWatched();
-  // The body has spaces around a colon, as JSON.stringify never writes them.
-  const view = JSON.stringify({ ...MINIMAL_VIEW, mb: odd }).replace('"mb":', '"mb" : ');
-  const answer = (await (await viewlog.post(view)).json()) as { issues: { received: string }[] };
-  const command = /^ {4}(printf .*)$/m.exec(await textOf(viewlog))![1]!;
-  const dir = tempDir();
-  for (const mode of ['-c', '-i']) {
-    const input = mode === '-i' ? `set -o history -H\n${command}\n` : '';
-    const args = mode === '-i' ? ['--norc', '-i'] : ['-c', command];
-    const { stdout } = spawnSync('bash', args, { cwd: dir, input, encoding: 'utf8' });
-    expect([mode, stdout]).toStrictEqual([
-      mode,
-      expect.stringMatching(/^422 invalid-view: "mb" must be an integer/),
-    ]);
-    expect(stdout).toContain(`(received ${answer.issues[0]!.received})`);
-    expect(readdirSync(dir)).toStrictEqual([]);
-  }
-});
+])(
+  "the status page's command explains a view with %s, in a Bash script and at a Bash prompt",
+  async (_, odd) => {
+    const viewlog = await startWatched();
+    // The body has spaces around a colon, as JSON.stringify never writes them.
+    const view = JSON.stringify({ ...MINIMAL_VIEW, mb: odd }).replace('"mb":', '"mb" : ');
+    const answer = (await (await viewlog.post(view)).json()) as { issues: { received: string }[] };
+    const command = /^ {4}(printf .*)$/m.exec(await textOf(viewlog))![1]!;
+    const dir = tempDir();
+    for (const mode of ['-c', '-i']) {
+      const input = mode === '-i' ? `set -o history -H\n${command}\n` : '';
+      const args = mode === '-i' ? ['--norc', '-i'] : ['-c', command];
+      const { stdout } = spawnSync('bash', args, { cwd: dir, input, encoding: 'utf8' });
+      expect([mode, stdout]).toStrictEqual([
+        mode,
+        expect.stringMatching(/^422 invalid-view: "mb" must be an integer/),
+      ]);
+      expect(stdout).toContain(`(received ${answer.issues[0]!.received})`);
+      expect(readdirSync(dir)).toStrictEqual([]);
+    }
+  },
+);

@@ -94,7 +94,7 @@ describe('the detail of a refusal', () => {
       '"cf" must be an array nested at most 32 levels deep; received a deeper array.',
     ],
     [
-      'an array of a number beyond the range',
+      'an array with a number beyond the range of a double',
       JSON.stringify(FULL_VIEW).replace('"cf":[]', '"cf":[1e400]'),
       `"cf" must be an array whose numbers are within a double's range; received an array with a greater number.`,
     ],
@@ -109,7 +109,7 @@ describe('the detail of a refusal', () => {
       `"url" must be a ${path}; received the string "home".`,
     ],
     [
-      'the usual name of a field',
+      'a field under its usual name',
       changed({ title: 'Home' }),
       '"title" isn\'t a field of a view (did you mean "pn"?).',
     ],

@@ -150,9 +150,13 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
   });
 
   it.each<[string, object, object]>([
-    ['its size', { max_msg_size: 10_000 }, { ...MINIMAL_VIEW, pn: 'x'.repeat(10_000) }],
-    ['its project', { max_msgs_per_subject: 1, discard_new_per_subject: true }, MINIMAL_VIEW],
-  ])('stays ready when the stream refuses views because of %s', async (_, limits, view) => {
+    ["the view's size", { max_msg_size: 10_000 }, { ...MINIMAL_VIEW, pn: 'x'.repeat(10_000) }],
+    [
+      'the limit per project',
+      { max_msgs_per_subject: 1, discard_new_per_subject: true },
+      MINIMAL_VIEW,
+    ],
+  ])('stays ready when the stream refuses a view because of %s', async (_, limits, view) => {
     const nats = await startNats();
     const viewlog = await start(nats);
     await viewlog.post(MINIMAL_VIEW);
