@@ -286,7 +286,29 @@ function filesIn(folder, extension) {
  */
 function compressed(byName) {
   const text = Object.entries(byName).flat().join('\0');
-  return JSON.stringify(brotliCompressSync(text).toString('base64'));
+  return `"${inBase91(brotliCompressSync(text))}"`;
+}
+
+/**
+ * Returns the bytes in base 91, which takes a thirteenth less than base64: two digits for 13 bits,
+ * the low digit first. The digits are the characters from `#` to `~` without the backslash.
+ */
+function inBase91(bytes) {
+  const codes = [];
+  const add = (digit) => codes.push(digit + 35 < 92 ? digit + 35 : digit + 36);
+  let [bits, count] = [0, 0];
+  // The last pair is filled up with zeros.
+  for (const byte of [...bytes, 0, 0]) {
+    bits |= byte << count;
+    count += 8;
+    if (count < 13) continue;
+    const value = bits & 0x1fff;
+    add(value % 91);
+    add(Math.floor(value / 91));
+    bits >>= 13;
+    count -= 13;
+  }
+  return Buffer.from(codes).toString();
 }
 
 /** Returns the script for a project's pages, on one line. */
