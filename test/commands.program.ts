@@ -57,7 +57,7 @@ describe('explain', () => {
       expect.stringMatching(/--origin https:..a.example$/),
     ]);
     const { stdout } = spawnSync('sh', ['-c', command], { cwd: '/', encoding: 'utf8' });
-    expect(stdout).toContain('  p must be a string of 1 to 20 digits (received "it\'s")');
+    expect(stdout).toContain('  "p" must be a string of 1 to 20 digits (received "it\'s")');
   });
 
   it('says where an unfinished view ends, and nothing about a proxy', async () => {
@@ -93,7 +93,7 @@ describe('explain', () => {
       // The detail may refer to "issues", so explain prints all of them.
       const [, issues = ''] = said.stdout.split('\nissues:');
       for (const { field } of (problem['issues'] ?? []) as { field: string }[]) {
-        expect(issues).toContain(`\n  ${field || 'the view'} `);
+        expect(issues).toContain(`\n  ${field === '' ? 'the view' : `"${field}"`} `);
       }
     }
   });
@@ -149,7 +149,7 @@ describe('explain', () => {
     const { stdout } = await explain({ ...MINIMAL_VIEW, '\u001b[2J\u202e': '\u0007' });
     // oxlint-disable-next-line no-control-regex
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
-    expect(stdout).toContain(String.raw`\u001b[2J\u202e isn't a field of a view`);
+    expect(stdout).toContain(String.raw`"\u001b[2J\u202e" isn't a field of a view`);
   });
 });
 

@@ -109,7 +109,7 @@ export class RefusalLog {
     if (begun && isRefused(then) && isKnown && nowMs - last.beganMs >= HOUR_MS) {
       last = { ...last, beganMs: nowMs, causes: new Set(causes.keys()) };
       const whole = { ...then, accepted: judged.accepted };
-      const what = `${who}: ${problemWords(whole)} (${[...causes.keys()].join(', ')})`;
+      const what = `${who}: ${problemWords(whole, ` (${[...causes.keys()].join(', ')})`)}`;
       const which = causes.size > 1 ? `About "${begun[0]}": ` : '';
       this.#log.warn(`${what}. ${which}${this.#fixFor(begun[1], judged)}`);
     }

@@ -5,7 +5,7 @@ import { clip } from '../base/text.ts';
 import { dayOf } from '../base/time.ts';
 import { TOO_LITTLE_SPACE } from '../disk/free-space.ts';
 import type { Installation } from '../installation/installation.ts';
-import type { ProjectsFault } from '../projects/project-list.ts';
+import type { Project, ProjectsFault } from '../projects/project-list.ts';
 import { typoOf } from '../projects/typo.ts';
 import { type CollectorState, isStream, warningsOf, type WatchedState } from './health.ts';
 import { type ClosedDirectory, type FilesSeen, type Space, spaceOf } from './look-around.ts';
@@ -201,7 +201,9 @@ const latestViews = (input: ModelInput) =>
 const latestRefusals = (input: ModelInput) =>
   combined(
     input.counts.latestRefused.map(({ atMs, project = '', code, origin, isCut }) => {
-      return { atMs, name: nameOf(project, input), code, origin, isCut, count: 1 };
+      // Both codes of bodies that were cut off have the same label.
+      const one = isCut ? 'request-timeout' : code;
+      return { atMs, name: nameOf(project, input), code: one, origin, isCut: false, count: 1 };
     }),
   );
 
@@ -243,7 +245,7 @@ function rowOf({ activity, ...judged }: Judged, input: ModelInput): ProjectRow {
   const { acceptedIn, refusedIn } = activity;
   return {
     ...judged,
-    name: displayName(judged),
+    name: displayName({ id: judged.id, name: judged.name ?? judged.removed?.name }),
     figures: figuresOf(activity, input),
     hours: acceptedIn.hours(input.nowMs),
     refusedHours: refusedIn?.hours(input.nowMs) ?? [],
@@ -259,7 +261,10 @@ function meantBy({ id, reasons }: Omit<Judged, 'activity'>, { projects }: ModelI
   const all = isSending ? projects.all() : [];
   if (all.length > COMPARED_MAX) return undefined;
   const active = all.filter((one) => one.active);
-  const meant = typoOf(id, active);
+  const origins = new Set(reasons.map(({ sample }) => sample.origin));
+  const isTheirs = (one: Project): boolean =>
+    one.origins !== undefined && [...origins].some((origin) => one.allowsOrigin(origin));
+  const meant = typoOf(id, active.filter(isTheirs)) ?? typoOf(id, active);
   return meant && { id: meant.id, name: meant.name };
 }
 

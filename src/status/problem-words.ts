@@ -153,7 +153,7 @@ export function directoryNotice(
 ): Notice {
   const effect =
     stopped === undefined
-      ? ". viewlog can't begin the next day's file or start again."
+      ? ". Today's views are still stored, but viewlog can't begin the next day's file or start again."
       : ", so viewlog can't start.";
   const title =
     `The data directory "${printable(of.data ?? '', Infinity)}" belongs to ${owner} and has mode ${modeText(mode)}. ` +
@@ -306,7 +306,7 @@ export function problemNotice(row: ProjectRow, of: Installation, nowMs: number):
   const time = at(sinceOf(row));
   const what = isGreen
     ? `the problem${fixed.length === 1 ? `${which} was fixed on` : `s${which} were fixed by`} ${time}`
-    : `${problemWords(row)}. ${begun} on ${time}`;
+    : `${problemWords(row, reasonsWords(open))}. ${begun} on ${time}`;
   const since = `${named(name)}${still}: ${what}.`;
   const title = isGreen && open.length > 0 ? `${since} ${otherRefusals(row)}` : since;
   const steps = causeSteps(row, shown, of, nowMs);
@@ -410,7 +410,9 @@ function faultSteps(reason: JudgedReason, of: Installation): Step[] {
 
 /** `on 2026-11-22 14:00 UTC from https://a.example: mb must be an integer (received "12").` */
 function latestWords(sample: Sample): string {
-  return `on ${at(sample.atMs)} ${fromWords(sample)}: ${whyOf(sample)}.`;
+  const isAnywhere = sample.origin === undefined && sample.code !== 'origin-not-allowed';
+  const from = isAnywhere ? '' : ` ${fromWords(sample)}`;
+  return `on ${at(sample.atMs)}${from}: ${whyOf(sample)}.`;
 }
 
 const fromWords = ({ origin }: Sample): string =>
@@ -505,7 +507,9 @@ function fateSteps(
   const { code, project = '' } = sample;
   const isFixed = fixedMs !== undefined || remedy.kind === 'fixed';
   const them = stored === 1 ? 'it' : 'them';
-  const again = `${isFixed ? 'To' : 'After the fix,'} send ${them} again:`;
+  const isActivation = remedy.kind === 'activate';
+  const first = isFixed ? 'To' : isActivation ? 'Once the project is active,' : 'After the fix,';
+  const again = `${first} send ${them} again:`;
   const these = (count: number): string => plural(count, `refused ${noun}`);
   // A directory that viewlog can't enter may still have the file, and a record of a replay.
   const isClosed = fate.obstacle === 'directory';
@@ -601,7 +605,7 @@ const whyLost = (code: RefusalCode, { why }: Fate): string =>
 
 /** `mb must be an integer (received "12")`, `… (received 6; did you mean "cf"?)` */
 export function faultWords({ field, message, received }: Omit<Issue, 'expected'>): string {
-  const name = field === '' ? 'the view' : printable(field);
+  const name = field === '' ? 'the view' : `"${printable(field)}"`;
   const [fact, hint] = printable(message).split(/ \((did you mean .*\?)\)$/);
   const more = [received === 'nothing' ? '' : `received ${printable(received)}`, hint].filter(
     Boolean,
@@ -733,7 +737,7 @@ function pageStep({ sample, fate }: Pick<Refused, 'sample' | 'fate'>, of: Instal
   const isReadable = fate !== undefined && fate.obstacle === undefined;
   if (code !== 'invalid-view' || !isWhole || !isReadable) return { text: correct };
   return {
-    text: `${correct} To see why this view was refused:`,
+    text: `${correct} To check a corrected view, change it in this command:`,
     command: commands.explain(of, body),
   };
 }

@@ -8,7 +8,7 @@ import { isStray, LATEST_MAX } from './counts.ts';
 import { isStream } from './health.ts';
 import type { LatestRefusal, ProjectRow, StatusModel } from './model.ts';
 import type { Sample } from './reasons.ts';
-import { isFixed, type Judged, type SubjectKind } from './state.ts';
+import { isFixed, isOpen, isRefused, type Judged, type SubjectKind } from './state.ts';
 
 /** `2026-11-22 14:00 UTC`; the page shows such texts in the reader's time zone. */
 export const at = (ms: number): string =>
@@ -37,14 +37,18 @@ export const were = (count: number): string => (count === 1 ? 'was' : 'were');
 
 export const nounOf = (kind: SubjectKind): string => (kind === 'requests' ? 'request' : 'view');
 
-/** `all 69 views in the last hour were refused` */
+/**
+ * `all 69 views in the last hour were refused (origin not allowed)`
+ * @param why the open reasons, in parentheses.
+ */
 export function problemWords(
   one: Omit<Judged, 'activity'> & Partial<Pick<ProjectRow, 'figures'>>,
+  why: string,
 ): string {
   const { kind, state, accepted, acceptedYesterday } = one;
   const refused = refusedInAll(one);
   if (state === 'silent') {
-    return `no views accepted in the last 3 hours (${formatCount(acceptedYesterday)} in the same hours yesterday)`;
+    return `no views accepted in the last 3 hours (${formatCount(acceptedYesterday)} in the same hours the day before)`;
   }
   const noun = nounOf(kind);
   const all = plural(accepted + refused, noun);
@@ -52,13 +56,13 @@ export function problemWords(
   const none = [`${only} only ${noun}`, `both ${noun}s`][refused - 1] ?? `all ${all}`;
   const many = accepted === 0 ? none : `${formatCount(refused)} of ${all}`;
   const failed = `failed before viewlog knew ${refused === 1 ? 'its' : 'their'} project`;
-  const what = `in the last hour ${kind === 'requests' ? failed : `${were(refused)} refused`}`;
+  const what = `in the last hour ${kind === 'requests' ? failed : `${were(refused)} refused`}${why}`;
   const gone = refused - one.refused;
   const fixedReasons = one.reasons.filter(isFixed);
   const ofFixed = fixedReasons.reduce((sum, { lastHour }) => sum + lastHour, 0);
   const fixed = Math.min(gone, ofFixed);
   const fixedCauses =
-    fixedReasons.length === 1 ? 'a cause that no longer applies' : 'causes that no longer apply';
+    fixedReasons.length === 1 ? 'a cause that is now fixed' : 'causes that are now fixed';
   const causes = [
     ...(fixed > 0 ? [`${formatCount(fixed)} for ${fixedCauses}`] : []),
     ...(gone > fixed
@@ -98,15 +102,16 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
   }
   if (worst !== undefined || file !== undefined) {
     const each = worst && problemNames(open, problemsInAll);
-    const inOrder = worst === 'red' ? [each, file?.replace(/^T/, 't')] : [file, each];
+    const arrives = worst === undefined && arriving > 0 ? 'views are still arriving' : undefined;
+    const inOrder = worst === 'red' ? [each, file?.replace(/^T/, 't')] : [file, each ?? arrives];
     return [worst ?? 'amber', inOrder.filter(Boolean).join('; ')];
   }
+  const [only] = model.projectsListed === 1 ? model.projects : [];
   if (arriving > 0) {
     const fixed = problems.length > 0 ? '; earlier problems are fixed' : '';
     const projects = `${formatCount(arriving)} of ${formatCount(projectsActive)} active projects`;
-    return ['green', `Views are arriving from ${projects}${fixed}`];
+    return ['green', `Views are arriving from ${only ? named(only.name) : projects}${fixed}`];
   }
-  const [only] = model.projectsListed === 1 ? model.projects : [];
   if (projectsActive === 0) {
     const every = 'No project is active, so every view is refused';
     return ['grey', only ? `${named(only.name)} is inactive, so its views are refused` : every];
@@ -160,7 +165,7 @@ export function summaryWords(model: StatusModel): string {
   const { total, nowMs, startMs, sinceMs, store, unlistedInAll, hasEarlierViews } = model;
   const { lastAcceptedMs: lastMs } = total;
   const [alone, others] = isStream(store)
-    ? [', by this collector alone', '; other views are in the stream']
+    ? [', for this collector alone', '; other views are in the stream']
     : ['', '; earlier views are in the files'];
   const ids = `Views of ${plural(unlistedInAll, 'unlisted id')} are refused (see below).`;
   const none = hasEarlierViews ? [] : ['No view accepted yet.'];
@@ -168,8 +173,8 @@ export function summaryWords(model: StatusModel): string {
     ...(lastMs === undefined
       ? none
       : [`Last view accepted ${formatDuration(nowMs - lastMs)} ago.`]),
-    ...(sinceMs === startMs ? [] : [`Restarted on ${at(startMs)}.`]),
-    `Counted since ${at(sinceMs)}${alone}${hasEarlierViews ? others : ''}.`,
+    ...(sinceMs === startMs ? [] : [`viewlog restarted on ${at(startMs)}.`]),
+    `The counts began on ${at(sinceMs)}${alone}${hasEarlierViews ? others : ''}.`,
     ...(unlistedInAll === 0 ? [] : [ids]),
   ].join(' ');
 }
@@ -193,7 +198,7 @@ export function figures(model: StatusModel): Figure[] {
 }
 
 /** Explains why the number can exceed the sum of the problems above it. */
-const REFUSED_HINT = 'in the last hour, including those of unlisted ids and fixed problems';
+const REFUSED_HINT = 'in the last hour, with those of unlisted ids and fixed problems';
 
 function storeFigure({ store, space }: StatusModel): Figure {
   if (isStream(store)) {
@@ -216,10 +221,13 @@ export function daysInWords(days: number): string {
 
 /** @param hasEarlierViews as in the model. */
 export function stateWords(row: ProjectRow, hasEarlierViews = false): string {
-  const { kind, state, active, accepted, figures } = row;
+  const { kind, state, active, accepted, figures, reasons } = row;
+  const open = reasons.filter(isOpen);
+  if (isRefused(row) && open.length > 0 && open.every(({ remedy }) => remedy.kind === 'fixed'))
+    return 'fixed, waiting for a view';
   if (state === 'refused' && kind === 'unlisted') return 'no longer listed';
   if (state === 'refused' && kind === 'requests') return 'all requests failed';
-  if (state === 'refused') return active ? 'all refused' : 'inactive, sending';
+  if (state === 'refused') return active ? 'all refused' : 'inactive but sending';
   if (state !== 'partly-refused') {
     return state === 'quiet' && figures.lastAcceptedMs === undefined && !hasEarlierViews
       ? 'none accepted yet'
@@ -228,7 +236,8 @@ export function stateWords(row: ProjectRow, hasEarlierViews = false): string {
   const refused = refusedInAll(row);
   // Not 100%, because some views were accepted.
   const share = Math.min(99, Math.round((100 * refused) / (accepted + refused)));
-  return kind === 'requests' ? `${share}% of all requests failed` : `${share}% refused`;
+  if (kind === 'requests') return `${share}% of all requests failed`;
+  return `${kind === 'unlisted' ? 'no longer listed, ' : ''}${share}% refused`;
 }
 
 /** `Writing views-2026-11-22.ndjson, 1.2 KiB.` */
@@ -238,7 +247,7 @@ export function fileWords({ store, nowMs }: StatusModel): string {
   return `${what} ${basename(store.path)}, ${formatRoundedSize(store.fileBytes)}.`;
 }
 
-export const COLUMNS = ['Last hour', 'Today', 'Same time yesterday', 'Refused, 24 h'];
+export const COLUMNS = ['Last hour', 'Today', 'Yesterday by now', 'Refused, 24 h'];
 
 /** The figures of a row, in the order of the columns. */
 export const cells = ({ figures: f }: ProjectRow): string[] =>
@@ -248,9 +257,9 @@ export const cells = ({ figures: f }: ProjectRow): string[] =>
 export function chartWords({ hours, refusedHours, figures }: ProjectRow): string {
   const [accepted, refused] = [hours, refusedHours].map((all) => formatCount(Math.max(0, ...all)));
   const { today, yesterday } = figures;
-  const most = `at most ${accepted} accepted and ${refused} refused per hour`;
-  const before = yesterday === undefined ? '' : `, ${formatCount(yesterday)} yesterday`;
-  return `Views in the last 24 hours: ${most}. Accepted: ${formatCount(today)} today${before}.`;
+  const most = `up to ${accepted} accepted and up to ${refused} refused per hour`;
+  const before = yesterday === undefined ? '' : `; yesterday: ${formatCount(yesterday)}`;
+  return `Views in the last 24 hours: ${most}. Accepted today: ${formatCount(today)}${before}.`;
 }
 
 /** Returns how many projects aren't shown. */

@@ -558,15 +558,15 @@ const FINDINGS: Findings = {
     shown(sceneOf({}), ['\u001b[2J']),
   ],
   "pages send from an origin that isn't listed": [
-    "warning refusals: Aurora: 2 of 102 views in the last hour were refused. The refusals began on 2026-11-22 14:01 UTC. 2 views were refused in the last 24 hours, most recently on 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If https://b.example is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example",
+    "warning refusals: Aurora: 2 of 102 views in the last hour were refused (origin not allowed). The refusals began on 2026-11-22 14:01 UTC. 2 views were refused in the last 24 hours, most recently on 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If https://b.example is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example",
     shown(sceneOf({}, 2, 'origin-not-allowed')),
   ],
   'only some causes of refusals are fixed': [
-    'warning refusals: Aurora: 11 of 111 views in the last hour were refused, including 9 for a cause that no longer applies',
+    'warning refusals: Aurora: 11 of 111 views in the last hour were refused (invalid view), including 9 for a cause that is now fixed',
     shown(fixedBesideOpen()),
   ],
   'a proxy cuts off bodies': [
-    'warning refusals: Requests without a project: 134 of 137 requests in the last hour failed before viewlog knew their project. The failures began on 2026-11-22 14:00 UTC. 134 requests failed in the last 24 hours, most recently on 2026-11-22 14:02 UTC without an Origin header: body cut off. The latest body: {"p":"1","ur The latest body ended after 12 bytes: its sender or a proxy cut it off. If there is a proxy, let it pass on bodies of up to 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)',
+    'warning refusals: Requests without a project: 134 of 137 requests in the last hour failed before viewlog knew their project (body cut off). The failures began on 2026-11-22 14:00 UTC. 134 requests failed in the last 24 hours, most recently on 2026-11-22 14:02 UTC: body cut off. The latest body: {"p":"1","ur The latest body ended after 12 bytes: its sender or a proxy cut it off. If there is a proxy, let it pass on bodies of up to 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)',
     shown(cutBodies()),
   ],
   'the proxy adds a CORS header': [
@@ -639,7 +639,7 @@ const FINDINGS: Findings = {
     inside({ directory: { ...ROOTS, mode: 0o40750 } }),
   ],
   'root took the data directory of the running viewlog': [
-    "error user: The data directory \"/data\" belongs to root and has mode 0750. viewlog runs as #4711, which can't create files there. viewlog can't begin the next day's file or start again. Make #4711 the owner of the directory and of viewlog's files in it: sudo chown -R 4711:4712 /data",
+    "error user: The data directory \"/data\" belongs to root and has mode 0750. viewlog runs as #4711, which can't create files there. Today's views are still stored, but viewlog can't begin the next day's file or start again. Make #4711 the owner of the directory and of viewlog's files in it: sudo chown -R 4711:4712 /data",
     givenAway('running'),
   ],
   'root took the data directory after the last run': [

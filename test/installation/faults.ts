@@ -545,7 +545,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const said = await place.pageThatSays(/p must be a string/);
       const { code, text } = await paste(
         place,
-        commandBelow(said, /To see why this view was refused:/),
+        commandBelow(said, /To check a corrected view, change it in this command:/),
       );
       expect([code, text]).toStrictEqual([65, expect.stringMatching(/422 invalid-view[^]*p must/)]);
     },

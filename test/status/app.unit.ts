@@ -187,10 +187,7 @@ describe('/arriving', () => {
     scene.refuse(1, { code: 'invalid-view', project: '1' });
     expect(await ask()).toStrictEqual([503, refused]);
     expect(await ask('?project=1')).toStrictEqual([503, refused]);
-    expect(await ask('?project=2')).toStrictEqual([
-      200,
-      'Views are arriving from 1 of 1 active projects',
-    ]);
+    expect(await ask('?project=2')).toStrictEqual([200, 'Views are arriving from Project 2']);
     expect(await ask('?project=3')).toStrictEqual([404, "That project isn't listed."]);
     // The headline is amber while more than one in ten is refused.
     scene.accept(60, '1', 0);
@@ -223,7 +220,7 @@ describe('/arriving', () => {
     scene.refuse(9, { code: 'malformed-json' });
     expect(await ask('?project=77')).toStrictEqual([
       503,
-      'Project 77: 95% refused (project not activated)',
+      'Shop: no longer listed, 95% refused (project not activated)',
     ]);
     expect(await ask('?project=78')).toStrictEqual(unlisted);
     expect(await ask('?project=1')).toStrictEqual([200, 'No view accepted from Project 1 yet']);

@@ -268,7 +268,7 @@ function unnamedPages(model: StatusModel, views: readonly Sent[]): string[] {
   const text = steps.join(' ');
   const sent = new Set(views.map(({ field }) => field).filter((field) => field !== undefined));
   return [...sent]
-    .filter((field) => !text.includes(`${field} is bad`) || !text.includes(`page "/${field}"`))
+    .filter((field) => !text.includes(`"${field}" is bad`) || !text.includes(`page "/${field}"`))
     .map((field) => `the page with a bad ${field} isn't named`);
 }
 

@@ -56,7 +56,7 @@ it('the status page shows when counting began, if the collector has run for days
   expect(scene.whole()).toMatch(/^Free disk: 8\.0 GiB \(days left: not known yet\)$/m);
   scene.around = { files: { bytesPerDay: 2 ** 30 } };
   expect(scene.whole()).toMatch(
-    /\nLast view accepted 1 s ago\. Restarted on 2026-11-19 14:00 UTC\. Counted since 2026-11-18 14:00 UTC\.\n[^]*\nFree disk: 8\.0 GiB \(lasts 7 days\)\n[^]*\nWriting views-2026-11-22\.ndjson, 1\.2 KiB\. viewlog 0\.1\.0\.\n$/,
+    /\nLast view accepted 1 s ago\. viewlog restarted on 2026-11-19 14:00 UTC\. The counts began on 2026-11-18 14:00 UTC\.\n[^]*\nFree disk: 8\.0 GiB \(lasts 7 days\)\n[^]*\nWriting views-2026-11-22\.ndjson, 1\.2 KiB\. viewlog 0\.1\.0\.\n$/,
   );
 });
 
@@ -65,7 +65,7 @@ describe('the status page shows the cause and the next step if', () => {
     const scene = sceneOf({ files: { refusedDays } });
     scene.refuse(69, moved, MOVED);
     expect(scene.text()).toBe(`Aurora: all refused (origin not allowed)
-Aurora: all 69 views in the last hour were refused. The refusals began on ${at('14:00')}.
+Aurora: all 69 views in the last hour were refused (origin not allowed). The refusals began on ${at('14:00')}.
   69 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: origin not allowed.
   If ${MOVED} is one of the project's sites, add it:
     ${VIEWLOG} activate 1 ${FILES} --origin ${MOVED}
@@ -96,7 +96,7 @@ Aurora: the problem was fixed on ${at('14:06')}.
     const around = { fault: { first: fault, line: ['', ''] as const }, files: { refusedDays } };
     const scene = sceneOf(around);
     scene.refuse(1, unlisted('77'));
-    expect(scene.text()).toBe(`The projects file is invalid
+    expect(scene.text()).toBe(`The projects file is invalid; views are still arriving
 The projects file has been invalid since ${at('14:00')}. viewlog continues with the last good list, which a restart would lose. ${fault}.
   Correct the file. Until then, no command can change it. To check it again:
     ${VIEWLOG} check ${FILES}`);
@@ -127,14 +127,14 @@ The projects file has been invalid since ${at('14:00')}. viewlog continues with 
     const saved = { path: '/data/last-projects.json', restore: 'cp a b' };
     const scene = sceneOf({ fault: { first: 'projects.json is empty', loss: 'empty', saved } });
     expect(scene.text()).toMatch(
-      /^The projects file is empty\nThe projects file "\/data\/projects\.json" has been empty since .* list, saved in "\/data\/last-projects\.json"\.\n {2}To restore it:\n {4}cp a b$/,
+      /^The projects file is empty; views are still arriving\nThe projects file "\/data\/projects\.json" has been empty since .* list, saved in "\/data\/last-projects\.json"\.\n {2}To restore it:\n {4}cp a b$/,
     );
   });
 
   it('the projects file was removed, and there is no copy', () => {
     const scene = sceneOf({ fault: { first: 'projects.json is gone', loss: 'missing' } });
     expect(scene.text()).toMatch(
-      /^The projects file is missing\nThe projects file "\/data\/projects\.json" has been missing since .* list, which a restart would lose\.\n {2}Restore it from a backup, or list every project in it again: .*\.\n {2}To read how to restore it:\n {4}\/srv\/viewlog help 'restore projects'$/,
+      /^The projects file is missing; views are still arriving\nThe projects file "\/data\/projects\.json" has been missing since .* list, which a restart would lose\.\n {2}Restore it from a backup, or list every project in it again: .*\.\n {2}To read how to restore it:\n {4}\/srv\/viewlog help 'restore projects'$/,
     );
   });
 
@@ -173,14 +173,14 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
     expect(scene.text()).toBe('Views are arriving from 2 of 2 active projects');
     expect(scene.whole()).toContain(`
 Requests without a project:
-6 requests failed in the last 24 hours, most recently on ${at('14:00')} without an Origin header: body cut off.
+6 requests failed in the last 24 hours, most recently on ${at('14:00')}: body cut off.
   The latest body was incomplete`);
     expect(page({ model: scene.model(), open: new Set() })).toContain('<p>6 requests failed in ');
     scene.refuse(128, { code: 'malformed-json' }, MOVED, `{"p":"1",${' '.repeat(2000)}"pid"`);
     scene.refuse(250, { code: 'not-found' });
     scene.refuse(250, { code: 'method-not-allowed' });
     expect(scene.text()).toBe(`Requests without a project: 71% of all requests failed (body cut off)
-Requests without a project: 134 of 188 requests in the last hour failed before viewlog knew their project. The failures began on ${at('14:00')}.
+Requests without a project: 134 of 188 requests in the last hour failed before viewlog knew their project (body cut off). The failures began on ${at('14:00')}.
   134 requests failed in the last 24 hours, most recently on ${at('14:03')} from ${MOVED}: body cut off.
   The latest body ended after 2,014 bytes: its sender or a proxy cut it off. If there is a proxy, let it pass on bodies of up to 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body), and let each take up to 10 s to arrive. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
@@ -227,7 +227,7 @@ Requests without a project: 134 of 188 requests in the last hour failed before v
     const detail = 'There is nothing at /views; send views to /view.';
     scene.refuse(9, { code: 'not-found', detail }, MOVED);
     expect(scene.text()).toBe(`Requests without a project: 90% of all requests failed (not found)
-Requests without a project: 9 of 10 requests in the last hour failed before viewlog knew their project. The failures began on ${at('14:01')}.
+Requests without a project: 9 of 10 requests in the last hour failed before viewlog knew their project (not found). The failures began on ${at('14:01')}.
   9 requests failed in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: not found (there is nothing at /views).
   Have the pages send to /view. If they already do, a proxy is changing the path. To see how to configure it:
     ${VIEWLOG} help proxies
@@ -241,18 +241,18 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
     scene.refuse(2, moved, MOVED);
     scene.accept(11);
     expect(scene.text()).toMatch(
-      /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views in the last hour were refused, including 32 for a cause that no longer applies\. The refusals began on/,
+      /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views in the last hour were refused \(origin not allowed\), including 32 for a cause that is now fixed\. The refusals began on/,
     );
     scene.around = { store: { unavailable: 'x' } };
     const during =
-      'Aurora: 34 of 45 views in the last hour were refused, including 32 during the outage.';
+      'Aurora: 34 of 45 views in the last hour were refused (origin not allowed), including 32 during the outage.';
     expect(scene.text()).toContain(during);
     // The origin is added, but the store still refuses views.
     scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
     scene.accept();
     scene.refuse(9, { code: 'invalid-view', project: '1' });
     expect(scene.text()).toContain(
-      '43 of 55 views in the last hour were refused, including 2 for a cause that no longer applies and 32 during the outage.',
+      '43 of 55 views in the last hour were refused (invalid view), including 2 for a cause that is now fixed and 32 during the outage.',
     );
   });
 
@@ -338,7 +338,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     const scene = sceneOf({ files: { closedDirectory, refusedDays }, fault });
     scene.refuse(9, moved, MOVED);
     const title =
-      "The data directory \"/data\" belongs to root and has mode 0750. viewlog runs as #4711, which can't create files there. viewlog can't begin the next day's file or start again.";
+      "The data directory \"/data\" belongs to root and has mode 0750. viewlog runs as #4711, which can't create files there. Today's views are still stored, but viewlog can't begin the next day's file or start again.";
     expect(scene.text().split('\n').slice(1, 4)).toStrictEqual([
       title,
       "  Make #4711 the owner of the directory and of viewlog's files in it:",
@@ -353,7 +353,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     const open = sceneOf({ files: { closedDirectory } });
     expect(headlineOf(open.model())).toStrictEqual([
       'amber',
-      "viewlog can't create files in its data directory",
+      "viewlog can't create files in its data directory; views are still arriving",
     ]);
     scene.around = { ...scene.around, installation: { projects: '/etc/projects.json' } };
     expect(scene.whole()).toContain("projects.json can't be read");
@@ -374,8 +374,8 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     );
     scene.nowMs += MINUTE_MS;
     expect(scene.text()).toBe(`Project 1: 87% refused (rate limited)
-Project 1: 130 of 150 views in the last hour were refused. The refusals began on ${at('14:00')}.
-  130 views were refused in the last 24 hours, most recently on ${at('14:00')} without an Origin header: rate limited.
+Project 1: 130 of 150 views in the last hour were refused (rate limited). The refusals began on ${at('14:00')}.
+  130 views were refused in the last 24 hours, most recently on ${at('14:00')}: rate limited.
   ${limit}, and 150 were sent in the busiest minute. Unless this is a flood, raise the limit to twice that rate:
     ${VIEWLOG} activate 1 ${FILES} --max-views-per-minute 300
   130 refused views weren't stored: viewlog stores no views over a project's limit.`);
@@ -395,9 +395,9 @@ Project 1: 130 of 150 views in the last hour were refused. The refusals began on
     const text = '{"p":"1","url":"home"}';
     scene.refuse(2, { code: 'invalid-view', project: '1', issues }, 'https://a.example', text);
     expect(scene.text()).toBe(`Aurora: all refused (invalid view)
-Aurora: both views in the last hour were refused. The refusals began on ${at('14:00')}.
-  2 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
-  Correct the page that sends these views. To see why this view was refused:
+Aurora: both views in the last hour were refused (invalid view). The refusals began on ${at('14:00')}.
+  2 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://a.example: "mb" must be an integer (received "12"); "url" must start with "/" (received "home").
+  Correct the page that sends these views. To check a corrected view, change it in this command:
     printf %s '${text}' | ${VIEWLOG} explain ${FILES}
   2 refused views are stored. A replay wouldn't help: the views would be refused again.`);
     const other = [
@@ -405,11 +405,11 @@ Aurora: both views in the last hour were refused. The refusals began on ${at('14
     ];
     const from = '{"url":"/shop"}';
     scene.refuse(1, { code: 'invalid-view', project: '1', issues: other }, undefined, from);
-    expect(scene.text()).toContain(`: hc is required.
-  Correct the page "/shop". To see why this view was refused:
+    expect(scene.text()).toContain(`: "hc" is required.
+  Correct the page "/shop". To check a corrected view, change it in this command:
     printf %s '${from}' | ${VIEWLOG} explain ${FILES}
-  Another case, most recently on ${at('14:00')} from https://a.example: mb must be an integer (received "12"); url must start with "/" (received "home").
-  Correct the page that sends these views. To see why this view was refused:
+  Another case, most recently on ${at('14:00')} from https://a.example: "mb" must be an integer (received "12"); "url" must start with "/" (received "home").
+  Correct the page that sends these views. To check a corrected view, change it in this command:
     printf %s '${text}' | ${VIEWLOG} explain ${FILES}
   3 refused views are stored.`);
     scene.around = {
@@ -425,7 +425,7 @@ Aurora: both views in the last hour were refused. The refusals began on ${at('14
     };
     scene.refuse(1, { code: 'invalid-view', project: '1', issues: [unknown] }, undefined, from);
     expect(scene.text()).toContain(
-      `: f isn't a field of a view (received 6; did you mean "cf"?).\n`,
+      `: "f" isn't a field of a view (received 6; did you mean "cf"?).\n`,
     );
   });
 
@@ -466,7 +466,9 @@ Aurora: both views in the last hour were refused. The refusals began on ${at('14
       "2 refused views are stored. A replay wouldn't help: the project's list of origins would refuse the views.",
     );
     scene.refuse(1, unlisted('3'), MOVED);
-    expect(scene.text()).toContain('3 refused views are stored. After the fix, send them again:');
+    expect(scene.text()).toContain(
+      '3 refused views are stored. Once the project is active, send them again:',
+    );
   });
 
   it('several projects have problems', () => {
@@ -478,20 +480,20 @@ Aurora: both views in the last hour were refused. The refusals began on ${at('14
     scene.refuse(1, { code: 'origin-not-allowed', project: '1' });
     scene.refuse(99, unlisted('3'), MOVED);
     expect(scene.text()).toMatch(
-      /^Project 4: all refused \(invalid view\); Aurora: all refused \(origin not allowed\); Project 3: inactive, sending \(project not activated\); 1 more\n/,
+      /^Project 4: all refused \(invalid view\); Aurora: all refused \(origin not allowed\); Project 3: inactive but sending \(project not activated\); 1 more\n/,
     );
     expect(scene.model().projects.map(({ id }) => id)).toStrictEqual(['4', '1', '3', '5', '2']);
     expect(scene.text()).toContain(`
-Aurora: its only view in the last hour was refused. The refusals began on ${at('14:00')}.
+Aurora: its only view in the last hour was refused (origin not allowed). The refusals began on ${at('14:00')}.
   1 view was refused in the last 24 hours, on ${at('14:00')} without an Origin header: origin not allowed.
   The latest view had no Origin header. Browsers send one, and a proxy must pass it on. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
   1 refused view is stored. A replay wouldn't help: views without an Origin header would be refused again.
-Project 3 (inactive, but still sending): all 99 views in the last hour were refused. The refusals began on ${at('14:00')}.
+Project 3 (inactive, but still sending): all 99 views in the last hour were refused (project not activated). The refusals began on ${at('14:00')}.
   99 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: project not activated.
   If this site should be counted, activate the project. Otherwise, remove the script from its pages. To activate the project:
     ${VIEWLOG} activate 3 ${FILES}
-  99 refused views are stored. After the fix, send them again:`);
+  99 refused views are stored. Once the project is active, send them again:`);
     expect(scene.text()).toContain('Send smaller views or start viewlog with --max-view 64KiB.');
   });
 
@@ -503,7 +505,7 @@ Project 3 (inactive, but still sending): all 99 views in the last hour were refu
     scene.accept();
     scene.nowMs = NOON;
     expect(scene.text()).toBe(`Aurora: silent
-Aurora: no views accepted in the last 3 hours (25 in the same hours yesterday). The last view was accepted on ${at('09:00')}.
+Aurora: no views accepted in the last 3 hours (25 in the same hours the day before). The last view was accepted on ${at('09:00')}.
   Check that the site's pages still contain the script.`);
     scene.nowMs = NOON - 1.5 * HOUR_MS;
     expect(scene.text()).toMatch(/^Aurora: silent\n/);
@@ -537,7 +539,7 @@ To get the first view
     expect(scene.text()).toMatch(/^Waiting for the first view\n/);
     expect(scene.text()).not.toContain('activate');
     scene.accept();
-    expect(scene.text()).toBe('Views are arriving from 1 of 1 active projects');
+    expect(scene.text()).toBe('Views are arriving from Project 1');
   });
 
   it('old files are overdue and a stop is near', () => {
@@ -560,14 +562,14 @@ Free disk space (65 MiB) is below 128 MiB, which is twice --min-free, so viewlog
     const stream = { name: 'VIEWS', server: '127.0.0.1:4222', seen, warnings: [] };
     const scene = sceneOf({ store: { stream } as object });
     expect(scene.whole()).toContain(
-      `Counted since ${at('14:00')}, by this collector alone; other views are in the stream.`,
+      `The counts began on ${at('14:00')}, for this collector alone; other views are in the stream.`,
     );
     const restarted = new Scene([AURORA]);
     restarted.around = { store: { stream } as object };
     expect(restarted.text()).toBe('No view accepted since the counts began');
     const none = { ...stream, seen: { ...seen, messages: 0 } };
     restarted.around = { store: { stream: none } as object };
-    expect(restarted.whole()).toContain(', by this collector alone.\n');
+    expect(restarted.whole()).toContain(', for this collector alone.\n');
     expect(restarted.text()).toMatch(/^Waiting for the first view\n/);
     expect(scene.whole()).toContain('\nStream: 7 messages (VIEWS, 127.0.0.1:4222, led by n1)\n');
     const gone = { stream: { ...stream, server: undefined }, unavailable: 'no connection' };
@@ -591,7 +593,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   scene.refuse(1, unlisted('1000010'), 'https://a;b');
   scene.refuse(9, unlisted('77'), 'https://x.example');
   const again = `
-  9 refused views are stored. After the fix, send them again:
+  9 refused views are stored. Once the project is active, send them again:
     ${REPLAY.replace('--project 1', '--project 77')}
 `;
   expect(scene.whole()).toContain('. Views of 2 unlisted ids are refused (see below).\n');
@@ -604,9 +606,9 @@ it('the status page shows an unlisted id until it is activated, with the command
   // No command allows an odd Origin.
   expect(scene.whole()).toContain(`    ${VIEWLOG} activate 1000010 ${FILES}\n`);
   scene.list(AURORA, { id: '2' }, { id: '77', name: 'New' });
-  expect(scene.text()).toMatch(/^New: all refused \(project not activated\)\n/);
+  expect(scene.text()).toMatch(/^New: fixed, waiting for a view \(project not activated\)\n/);
   expect(scene.text()).toContain('The cause is gone. viewlog is waiting for the next view.');
-  const now = again.replace('After the fix,', 'To');
+  const now = again.replace('Once the project is active,', 'To');
   expect(scene.whole()).toContain(now);
   scene.accept(1, '77');
   expect(scene.text()).toMatch(
@@ -624,7 +626,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   // viewlog doesn't remember the entry.
   scene.projects = new ProjectList({ projects: [AURORA, { id: '2' }] });
   expect(scene.text())
-    .toContain(`Project 77 (no longer listed): 9 of 10 views in the last hour were refused. The refusals began on ${at('14:00')}.
+    .toContain(`Project 77 (no longer listed): 9 of 10 views in the last hour were refused (project not activated). The refusals began on ${at('14:00')}.
   Project 77 was in the projects file, and its last view was accepted on ${at('14:00')}. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. If it was removed on purpose, remove the script from its pages. To add a new entry instead, with https://x.example as its only origin and without the old name and limit:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example
   9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: project not activated.${again.trimEnd()}`);
@@ -637,7 +639,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   scene.around = { files: { refusedDays } };
   expect(arrivingWords(scene.model())).toStrictEqual([
     200,
-    'Project 77: 91% refused (project not activated, origin not allowed)',
+    'Project 77: no longer listed, 91% refused (project not activated, origin not allowed)',
   ]);
   expect(scene.whole()).not.toContain('\n77\n');
   scene.refuse(20, unlisted('77'), 'https://x.example');
@@ -658,10 +660,10 @@ it("the status page doesn't call a cause fixed just because its project is no lo
   scene.refuse(15, { code: 'rate-limited', project: '77', limit: 20 }, undefined, undefined, 0);
   scene.accept(1, '77');
   scene.list({ id: '2' });
-  expect(scene.text()).toBe('Views are arriving from 1 of 1 active projects');
+  expect(scene.text()).toBe('Views are arriving from Project 2');
   scene.refuse(9, unlisted('77'));
   expect(scene.text()).toContain(
-    '24 of 45 views in the last hour were refused, including 15 for a cause that no longer applies. ',
+    '24 of 45 views in the last hour were refused (project not activated), including 15 for a cause that is now fixed. ',
   );
 });
 
@@ -671,12 +673,13 @@ it('the status page shows equal rows among the last views and refusals as one ro
   scene.refuse(2, moved, MOVED);
   scene.refuse(1, moved, 'https://b.example');
   scene.refuse(1, { code: 'request-timeout' });
+  scene.refuse(1, { code: 'malformed-json' }, undefined, '{"p":');
   expect(scene.whole()).toContain(`Last 20 accepted views
 ${at('14:00:02')}  Aurora  /page (3 times)
 ${at('14:00:00')}  Project 2  /page
 
 Last 20 refusals
-${at('14:00:06')}  Request without a project  body cut off
+${at('14:00:07')}  Request without a project  body cut off (2 times)
 ${at('14:00:05')}  Aurora  origin not allowed, from https://b.example
 ${at('14:00:04')}  Aurora  origin not allowed, from ${MOVED} (2 times)
 `);
@@ -728,7 +731,7 @@ it('the status page counts refused requests, except those of scanners, in a tile
     /^Views are arriving from 2 of 2 active projects; earlier problems are fixed\n/,
   );
   expect(scene.whole()).toContain(
-    '\nRefused: 7 (in the last hour, including those of unlisted ids and fixed problems)\n',
+    '\nRefused: 7 (in the last hour, with those of unlisted ids and fixed problems)\n',
   );
 });
 
@@ -759,7 +762,7 @@ it.each<[where: string, around: Scene['around']]>([
     scene.around = around;
     expect(scene.text()).toBe('No view accepted since the counts began');
     expect(scene.whole()).toMatch(/ quiet {15}1 {2}Project 1$/m);
-    const since = `Counted since ${at('14:00')}; earlier views are in the files.`;
+    const since = `The counts began on ${at('14:00')}; earlier views are in the files.`;
     expect(scene.whole()).toContain(`\n${since}\n`);
     scene.accept();
     expect(scene.whole()).toContain(`\nLast view accepted 1 s ago. ${since}\n`);
@@ -789,7 +792,7 @@ it.each<[why: string, around: Scene['around']]>([
 it('/arriving answers 503 while viewlog can create no files in its data directory', () => {
   const scene = sceneOf({ files: { closedDirectory } });
   scene.accept(9);
-  const closed = "viewlog can't create files in its data directory";
+  const closed = "viewlog can't create files in its data directory; views are still arriving";
   expect(arrivingWords(scene.model())).toStrictEqual([503, closed]);
 });
 
@@ -956,7 +959,7 @@ it('the status page says what happened to views refused for a fixed cause, while
   expect(scene.text())
     .toBe(`Views are arriving from 2 of 2 active projects; earlier problems are fixed
 Aurora: the problem (origin not allowed) was fixed on ${at('14:00')}. 1 view in the last hour was refused for another cause (rate limited).
-  1 view was refused in the last 24 hours, on ${at('14:00')} without an Origin header: rate limited.
+  1 view was refused in the last 24 hours, on ${at('14:00')}: rate limited.
   The project's limit is 10 views per minute. After a full minute, the status page suggests a limit.
   1 refused view wasn't stored: viewlog stores no views over a project's limit.
   5 views were refused in the last 24 hours, most recently on ${at('14:00')} from ${MOVED}: origin not allowed.
@@ -1059,7 +1062,7 @@ it('the status page says whether views were refused for one fixed cause or sever
   scene.accept();
   scene.refuse(1, { code: 'invalid-view', project: '1' });
   expect(scene.text()).toContain(
-    '2 of 3 views in the last hour were refused, including 1 for a cause that no longer applies. ',
+    '2 of 3 views in the last hour were refused (invalid view), including 1 for a cause that is now fixed. ',
   );
   scene.list(
     { ...AURORA, origins: [...AURORA.origins, MOVED], maxViewsPerMinute: 20 },
@@ -1068,7 +1071,7 @@ it('the status page says whether views were refused for one fixed cause or sever
   scene.refuse(3, { code: 'rate-limited', project: '1', limit: 10 });
   scene.accept();
   scene.refuse(2, { code: 'invalid-view', project: '1' });
-  expect(scene.text()).toContain('including 4 for causes that no longer apply. ');
+  expect(scene.text()).toContain('including 4 for causes that are now fixed. ');
 });
 
 it('the status page says that the disk will be full in less than a day', () => {
@@ -1083,7 +1086,7 @@ it('an open project shows its views, its latest refused body once, and no day wi
   const row = page({ model: scene.model(), open: new Set(['1']) }).split('class="details"')[1]!;
   const [details] = row.split('</details>');
   expect(details!.match(/<blockquote>/g)).toHaveLength(1);
-  expect(details).toContain('Accepted: 0 today.');
+  expect(details).toContain('Accepted today: 0.');
   expect(details).toMatch(/Its views among the last 20 accepted<.*>None\.</);
 });
 
@@ -1128,7 +1131,9 @@ it('the status page gives the maximum of a chart in words and a long name as a t
   scene.refuse(9, moved, MOVED);
   scene.accept(4);
   const html = page({ model: scene.model(), open: new Set(['1']) });
-  expect(html).toContain('Views in the last 24 hours: at most 4 accepted and 9 refused per hour.');
+  expect(html).toContain(
+    'Views in the last 24 hours: up to 4 accepted and up to 9 refused per hour.',
+  );
   expect(html).toContain(`<bdi title="${'x'.repeat(99)}">`);
   // The style sheet hides the reasons in a phone's headline.
   expect(html).toContain('<span class="why"> (origin not allowed)</span>');
@@ -1167,6 +1172,27 @@ it('the status page shows 200 of many projects, problems first, and finds the ot
   expect([rows.length, rows[0]!.id, projectsFound]).toStrictEqual([200, '1000999', 1_000]);
   scene.around = { filter: '100070' };
   expect(scene.model().projects.map(({ id }) => id)).toHaveLength(10);
+});
+
+it('the status page takes an id for a typo of the project that lists its origin, if it is as near as another', () => {
+  const scene = sceneOf();
+  scene.list(
+    { id: '7000001', name: 'Aurora' },
+    { id: '7000011', name: 'Kelp', origins: ['https://kelp.example'] },
+  );
+  scene.refuse(1, unlisted('70000011'), 'https://kelp.example');
+  expect(scene.whole()).toContain('70000011 is one typo away from 7000011 (Kelp).');
+});
+
+it('the status page calls a removed project by its name', () => {
+  const scene = sceneOf();
+  scene.list({ id: '1' }, { id: '77', name: 'Wiki' });
+  scene.accept(9, '77');
+  scene.list({ id: '1' });
+  scene.refuse(18, unlisted('77'));
+  expect(scene.text()).toMatch(
+    /^Wiki: no longer listed, 67% refused \(project not activated\)\nWiki \(no longer listed\): 18 of 27 views /,
+  );
 });
 
 it('the status page names a listed id if an unlisted or inactive id is probably a typo of it', () => {

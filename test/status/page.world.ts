@@ -169,14 +169,14 @@ describe.skipIf(!hasChromium())('the status page', () => {
       return {
         id: String(1_000_001 + i),
         name: `Site ${i}, with a name as long as some departments have`,
-        // "inactive, sending" is the longest name of a state.
+        // "inactive but sending" is the longest name of a state.
         active: i > 0,
       };
     });
     const viewlog = await startWatched({ data: dataDirectory({ projects }) });
     for (const { id } of projects) await viewlog.post({ ...MINIMAL_VIEW, p: id });
     const { page } = await open(viewlog, { viewport: { width, height: 844 } });
-    await state(page, '1000001', 'inactive, sending');
+    await state(page, '1000001', 'inactive but sending');
     const heights = await page.evaluate(() =>
       Array.from(document.querySelectorAll<HTMLElement>('.row'), (one) => one.offsetHeight),
     );

@@ -35,7 +35,7 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('a restarted viewlog on %s', 
     expect(after.startMs).toBeGreaterThan(before.startMs);
     expect([after.latestAccepted, after.latestRefused]).toStrictEqual([[], []]);
     expect((await again.metrics())['viewlog_views_received_total']).toBe(0);
-    expect(await textOf(again)).toMatch(/Restarted .* UTC\. Counted since /);
+    expect(await textOf(again)).toMatch(/viewlog restarted on .* UTC\. The counts began on /);
     await again.post(MINIMAL_VIEW);
     expect((await modelOf(again)).total).toMatchObject({ lastHour: 4, refusedLastHour: 3 });
   });
