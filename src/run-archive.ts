@@ -78,7 +78,7 @@ export async function runArchive(
     }));
     status = await openStatus(settings.status, token, service, log);
     lock.announce({ status: status?.url });
-    log.info(`viewlog archiving "${source.name}" to "${dir}"`);
+    log.info(`viewlog archiving stream "${source.name}" to "${dir}"`);
     if (status !== undefined) log.info(`Status page on ${status.url}/`);
     stop.addEventListener('abort', () => log.info('viewlog stopping'));
     await Promise.race([archive.run(), stopped.then(failAfterDrain)]);

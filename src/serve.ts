@@ -170,7 +170,12 @@ async function openFiles(settings: ServeSettings, options: StoresOptions) {
  */
 async function openStreams(settings: ServeSettings, options: StoresOptions) {
   const { store: address, 'nats-stream': stream, 'nats-creds': credsFile } = settings;
-  const cluster = await connectCluster({ ...options, address: address!, credsFile });
+  const cluster = await connectCluster({
+    ...options,
+    address: address!,
+    credsFile,
+    isCollector: true,
+  });
   const common = { ...options, cluster };
   const store = await createStreamStore({
     ...common,

@@ -31,7 +31,7 @@ export class ArchiveLog {
   skip(messages: readonly number[]): void {
     if (messages.length === 0) return;
     this.skipped += messages.length;
-    const what = `${plural(messages.length, 'message')} that no collector wrote`;
+    const what = `${plural(messages.length, 'message')} of stream "${this.#stream}" that aren't views`;
     const more = messages.length - SKIPPED_NAMED_MAX;
     const rest = more > 0 ? ` and ${formatCount(more)} more` : '';
     const named = messages.slice(0, SKIPPED_NAMED_MAX).join(', ');
@@ -49,8 +49,8 @@ export class ArchiveLog {
     const [first, last] = [runs[0]![0], runs.at(-1)![1]];
     const which =
       runs.length === 1
-        ? runText(runs[0]!)
-        : `${plural(count, 'message')} between ${first} and ${last}, in ${plural(runs.length, 'range')}, were`;
+        ? runText(runs[0]!, ` of stream "${this.#stream}"`)
+        : `${plural(count, 'message')} of stream "${this.#stream}" between ${first} and ${last}, in ${plural(runs.length, 'range')}, were`;
     const read = count === 1 ? 'it' : 'them';
     this.#log.warn(`${which} deleted or expired before the archive read ${read}`);
   }
@@ -58,11 +58,14 @@ export class ArchiveLog {
   /** Logs and counts messages that the leader has in a run that the archive found missing. */
   foundMissing(run: Run, count: number): void {
     this.leftOut += count;
-    const which = runText(run, ` of stream "${this.#stream}"`);
-    const found = `${formatCount(count)} of them, which ${count === 1 ? 'is' : 'are'} now archived`;
+    const [from, to] = run;
+    const isOne = from === to;
+    const which = isOne ? `message ${from}` : `messages ${from} to ${to}`;
+    const found = isOne ? 'it' : `${formatCount(count)} of them`;
     this.#log.error(
-      `${which} missing from what the archive read, but the stream's leader has ` +
-        (run[0] === run[1] ? 'it; it is now archived' : found),
+      `The archive missed ${which} of stream "${this.#stream}"; the stream's leader had ${found}, ` +
+        `and ${count === 1 ? 'it is' : 'they are'} now archived. To check the replicas, run: ` +
+        `nats stream info ${this.#stream}`,
     );
   }
 

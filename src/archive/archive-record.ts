@@ -83,8 +83,8 @@ export async function readRecord(files: FileOps, dir: string): Promise<ArchiveRe
   const place = v.getDotPath(issue);
   throw new Fatal(
     EXIT.badData,
-    `"${path}" isn't an archive's record: ${place === null ? '' : `${place}: `}` +
-      `${printable(issue.message)}; restore it, or move it away so that the archive reads ` +
-      'the stream from its start and skips views that are already in the files',
+    `"${path}" isn't an archive's record: ${place === null ? "it isn't valid JSON" : `"${printable(place)}" is missing or wrong`}; ` +
+      'restore it from a backup, or move it away. Without it, the archive reads the stream ' +
+      'from its start and skips views that are already in the files',
   );
 }

@@ -1,7 +1,9 @@
 import { EXIT, Fatal } from '../base/exit.ts';
 import { MiB, plural } from '../base/format.ts';
+import { shellQuoted } from '../base/text.ts';
 import { fileNameOf } from '../disk/names.ts';
 import { ifPresent } from '../disk/ops.ts';
+import { absolute } from '../installation/installation.ts';
 import { type ArchiveLine, batchOf } from './archive-batch.ts';
 import type { ArchiveFiles, ArchiveFilesOptions } from './archive-files.ts';
 import {
@@ -95,7 +97,7 @@ export class RestoredDay {
     if ((await isThere(`${dir}/${name}`)) || !(await isThere(`${dir}/${name}.gz`))) return;
     throw new Fatal(
       EXIT.badData,
-      `"${name}.gz" is compressed, so its views can't be compared; decompress it, then restore its day`,
+      `"${name}.gz" is compressed, and only an uncompressed file can be completed; first run: gunzip ${shellQuoted(absolute(`${dir}/${name}.gz`))}`,
     );
   }
 }

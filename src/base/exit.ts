@@ -70,6 +70,10 @@ export function errorText(error: unknown): string {
   return message.replace(/^listen (E\w+: .*?)( [\d/[]\S*)?$/s, '$1').replace(/, \w+( '.*')?$/s, '');
 }
 
+/** Returns the error with its stack, in one line. */
+export const stackText = (error: unknown): string =>
+  ((error as Error | undefined)?.stack ?? String(error)).replaceAll(/\n\s*/g, ' | ');
+
 /** Returns why a request had no answer, in one line. Node's fetch puts it in the error's cause. */
 export function fetchFailure(error: unknown): string {
   const { cause = error } = error as { cause?: unknown };

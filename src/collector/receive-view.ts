@@ -1,3 +1,4 @@
+import { stackText } from '../base/exit.ts';
 import { LIMITS } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
 import type { Answer, Exchange } from '../http/exchange.ts';
@@ -106,7 +107,7 @@ export function refuse(
 
 export function refuseUnexpected(error: unknown, request: Exchange, parts: CollectorParts): Answer {
   parts.log.error(
-    `Unexpected error in a request: ${(error as Error | undefined)?.stack ?? String(error)}`,
+    `A view got a 503 because of an error in viewlog; please report it: ${stackText(error)}`,
   );
   return refuse(
     unavailable("viewlog had an unexpected error, which is in the operator's log"),

@@ -137,9 +137,13 @@ export class DayWriter {
     if (!isThere && file.owed.length > 0) await this.#append(file, NOTHING);
     await this.#close(file);
     if (file.day !== today) return undefined;
-    this.#options.log.warn(
-      `"${file.path}" was moved, removed or cut short by another program; opening it again`,
-    );
+    const what =
+      found === undefined
+        ? 'moved or removed by another program; continuing in a new file. If it was removed, so are its views'
+        : isThere
+          ? 'cut short by another program; continuing at its end, without the views that were cut off'
+          : 'replaced by another program; continuing in the new file';
+    this.#options.log.warn(`"${file.path}" was ${what}`);
     return this.#tryOpen(today);
   }
 

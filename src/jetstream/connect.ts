@@ -15,6 +15,8 @@ export interface ConnectOptions {
   readonly log: Log;
   /** Called if the client has given up, although it never should: the process must end. */
   readonly onFatal: (fatal: Fatal) => void;
+  /** True: without a connection, views are refused. */
+  readonly isCollector?: boolean;
 }
 
 type Client = typeof client;
@@ -81,12 +83,18 @@ function cannotConnect(error: unknown, { address, credsFile }: ConnectOptions, n
       : 'pass --nats-creds or user:password@HOST in the address';
     return new Fatal(EXIT.badConfiguration, `Can't log in to ${cluster}: ${reason}; ${todo}`);
   }
+  const known = UNREACHED.find(([pattern]) => pattern.test(reason))?.[1] ?? reason;
   const isDistrusted = /self[- ]signed|unable to (verify|get)/i.test(reason);
   return new Fatal(
     EXIT.unavailable,
-    `Can't reach ${cluster}: ${reason}${isDistrusted ? AUTHORITY : ''}`,
+    `Can't reach ${cluster}: ${known}${isDistrusted ? AUTHORITY : '; check the address and that the servers are running'}`,
   );
 }
+
+const UNREACHED: readonly (readonly [RegExp, string])[] = [
+  [/^timeout$/i, `no answer within ${CONNECT_TIMEOUT_MS / 1000} s`],
+  [/ENOTFOUND|EAI_AGAIN/, "the host name can't be resolved"],
+];
 
 const AUTHORITY =
   ' (for a private certificate authority, set NODE_EXTRA_CA_CERTS, or DENO_CERT on Deno)';
@@ -164,7 +172,7 @@ export class Cluster {
     const what = operation === 'publish' ? 'publish to' : 'subscribe to';
     return new Fatal(
       EXIT.badConfiguration,
-      `The NATS user isn't allowed to ${what} "${printable(subject)}"; let it ${what} "${printable(subject.replace(/\.probe$/, '.>'))}"`,
+      `The NATS user isn't allowed to ${what} "${printable(subject)}"; allow it to ${what} "${printable(subject.replace(/\.probe$/, '.>'))}"`,
     );
   }
 
@@ -189,7 +197,10 @@ export class Cluster {
     for await (const status of this.connection.status()) {
       if (this.#isClosing) continue;
       if (status.type === 'disconnect' && this.server !== undefined) {
-        log.error(`Lost the connection to NATS server ${this.server}; reconnecting`);
+        const effect = this.#options.isCollector
+          ? 'refusing views and reconnecting'
+          : 'reconnecting';
+        log.error(`Lost the connection to NATS server ${this.server}; ${effect}`);
         this.losses += 1;
         this.#set(undefined, Date.now());
       } else if (status.type === 'reconnect' && this.server === undefined) {

@@ -68,9 +68,9 @@ export const initialHealth = (nowMs: number): HealthState => ({
 export const refusalReason = ({ isConnected, fault }: HealthState): string | undefined =>
   isConnected ? fault?.text : DISCONNECTED;
 
-/** Returns the same for clients: without names of streams or subjects. */
+/** Returns the same for clients: without names of streams or subjects, and without the fix. */
 export const publicReason = (state: HealthState): string | undefined =>
-  state.isConnected && state.fault?.kind === 'unfit' ? UNFIT : refusalReason(state);
+  state.isConnected && state.fault?.kind === 'unfit' ? UNFIT : refusalReason(state)?.split(';')[0];
 
 /** Returns whether a probe must be answered before views are published again. */
 export const needsProbe = ({ fault }: HealthState): boolean =>

@@ -64,15 +64,14 @@ export class StreamWatch {
 
   /** Records that a published view wasn't acknowledged. */
   failed(failure: Failure): void {
-    const { detail = '' } = failure;
-    if (failure.kind === 'refused' && detail !== this.#loggedDetail) {
+    const { kind, scope, detail = '' } = failure;
+    if (scope === 'view' && kind === 'refused' && detail !== this.#loggedDetail) {
       this.#loggedDetail = detail;
-      const what = failure.scope === 'view' ? 'a view' : 'views';
       this.#options.log.error(
-        `Stream ${this.#options.stream} refuses ${what}: ${printable(detail)}`,
+        `Stream ${this.#options.stream} refuses a view: ${printable(detail)}`,
       );
     }
-    this.#receive({ type: 'failed', failure });
+    this.#receive({ type: 'failed', failure }, detail);
   }
 
   /** Asks for the stream's state. Call it every second and when the connection changes. */
@@ -119,20 +118,29 @@ export class StreamWatch {
     this.#receive({ type: 'inspected', askedMs, fault, hasSpace });
   }
 
-  /** Logs when views begin to be refused and when they are accepted again. */
-  #receive(event: HealthEvent): void {
+  /**
+   * Logs when views begin to be refused and when they are accepted again. `Cluster` logs that the
+   * connection is lost.
+   * @param detail the server's own reason, if it has refused a view.
+   */
+  #receive(event: HealthEvent, detail = ''): void {
     const { log, stream } = this.#options;
-    const before = this.#health.fault;
-    this.#health = next(this.#health, event, performance.now());
-    const { fault } = this.#health;
-    if (fault?.text === before?.text) return;
-    if (fault !== undefined) return log.error(`Stream ${stream} can't store views: ${fault.text}`);
-    this.#loggedDetail = '';
-    log.info(`Stream ${stream} accepts views again`);
+    const before = this.#health;
+    this.#health = next(before, event, performance.now());
+    const { fault, isConnected } = this.#health;
+    if (refusalReason(this.#health) === refusalReason(before) || !isConnected) return;
+    if (fault === undefined) {
+      this.#loggedDetail = '';
+      return log.info(`Stream ${stream} accepts views again`);
+    }
+    const why = detail === '' ? fault.text : `${fault.text} (${printable(detail)})`;
+    const fix = fault.kind === 'full' ? `; raise its limits: nats stream edit ${stream}` : '';
+    log.error(`Refusing views, because stream ${stream} can't store them: ${why}${fix}`);
   }
 }
 
 type Inspected = Extract<HealthEvent, { type: 'inspected' }>;
 
-const GONE = 'the stream is gone; start viewlog again to create it';
+const GONE =
+  'the stream is gone; restore it from a backup, or start viewlog again to create an empty one';
 const TRUE_OR_FALSE = [() => true, () => false] as const;

@@ -1,7 +1,7 @@
 // The status server's app: health, metrics and the service's pages, for clients that the guard
 // accepts. It only reads, and a fault in it ends only the request.
 import { type Context, Hono } from 'hono';
-import { errorText } from '../base/exit.ts';
+import { errorText, stackText } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { pathOf } from '../http/exchange.ts';
 import { createGuard, type GuardOptions } from './guard.ts';
@@ -76,7 +76,10 @@ export function statusApp(
     const reason = errorText(error);
     // Logs an error once, because an open page asks every two seconds.
     if (reason !== logged)
-      log.error(`A request to the status server failed: ${error.stack ?? reason}`);
+      log.error(
+        `A request to the status server failed because of an error in viewlog; views aren't ` +
+          `affected. Please report it: ${stackText(error)}`,
+      );
     logged = reason;
     return context.text('The request failed; the log has the reason.\n', 500);
   });

@@ -43,8 +43,11 @@ export class CountsFile {
       counts.restore(v.parse(savedCounts, JSON.parse(await readFile(this.#path, 'utf8'))));
     } catch (error) {
       if (errnoOf(error) === 'ENOENT') return;
-      const effect = 'the status page starts counting from zero';
-      log.warn(`Can't read "${this.#path}": ${printable(errorText(error))}; ${effect}`);
+      const what =
+        errnoOf(error) === undefined
+          ? `"${this.#path}" doesn't contain viewlog's counts`
+          : `Can't read "${this.#path}": ${printable(errorText(error))}`;
+      log.warn(`${what}; the status page starts counting from zero`);
     }
   }
 
@@ -58,7 +61,10 @@ export class CountsFile {
       this.#savedRequests = received;
       this.#isFailing = false;
     } catch (error) {
-      if (!this.#isFailing) log.warn(`Can't write "${this.#path}": ${errorText(error)}`);
+      const effect = 'a restart would lose the newest counts';
+      if (!this.#isFailing) {
+        log.warn(`Can't write "${this.#path}": ${errorText(error)}; ${effect}`);
+      }
       this.#isFailing = true;
     }
   }

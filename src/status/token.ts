@@ -40,7 +40,7 @@ export async function readToken(
   }
   if (/^[\x21-\x7e]{16,}$/.test(token)) return token;
   const rule =
-    'at least 16 characters of printable ASCII, without spaces; openssl rand -hex 16 prints such a token';
+    'at least 16 printable ASCII characters, without spaces; to generate one, run: openssl rand -hex 16';
   throw misconfigured(`The status token in ${source} must have ${rule}`);
 }
 

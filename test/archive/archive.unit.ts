@@ -55,7 +55,9 @@ describe('an archive', () => {
     const stream = streamOf([...LINES.slice(0, 3), ...junk, ...LINES.slice(3)]);
     stream.batch = 100;
     const [message] = await archiveAll(stream, dir);
-    expect(message).toBe('error: Skipped 4 messages that no collector wrote: 4, 5, 6, 7');
+    expect(message).toBe(
+      `error: Skipped 4 messages of stream "VIEWS" that aren't views: 4, 5, 6, 7`,
+    );
     expectArchived(dir, LINES);
   });
 
@@ -70,15 +72,19 @@ describe('an archive', () => {
     await running;
     expect(archive.state()).toMatchObject({ lost: 8, sequence: 60 });
     expect(log.lines).toStrictEqual([
-      'warn: 8 messages between 11 and 60, in 3 ranges, were deleted or expired before the archive ' +
+      'warn: 8 messages of stream "VIEWS" between 11 and 60, in 3 ranges, were deleted or expired before the archive ' +
         'read them',
     ]);
     expectArchived(dir, [...LINES.slice(0, 10), ...LINES.slice(15, 19), ...LINES.slice(20, 58)]);
   });
 
   it.each([
-    ['5', [5], 'Message 5 was deleted or expired before the archive read it'],
-    ['5 to 7', [5, 6, 7], 'Messages 5 to 7 were deleted or expired before the archive read them'],
+    ['5', [5], 'Message 5 of stream "VIEWS" was deleted or expired before the archive read it'],
+    [
+      '5 to 7',
+      [5, 6, 7],
+      'Messages 5 to 7 of stream "VIEWS" were deleted or expired before the archive read them',
+    ],
   ])('names the removed messages by number: %s', async (_, removed, message) => {
     const stream = streamOf(LINES);
     for (const sequence of removed) stream.remove(sequence);
@@ -204,7 +210,9 @@ describe('an archive', () => {
       fs.writeFileSync(recordPath(dir), broken);
       await expect(archiveAll(stream, dir)).rejects.toMatchObject({
         exitCode: 65,
-        message: expect.stringMatching(/isn't an archive's record: .*; restore it, or move it/),
+        message: expect.stringMatching(
+          /isn't an archive's record: .*; restore it from a backup, or move it away/,
+        ),
       });
     }
     fs.rmSync(recordPath(dir));

@@ -43,7 +43,7 @@ describe.skipIf(!canRunNats()).each([NODE, DENO, BUN].filter(isPresent))(
       expect([code, stderr.replace(/.*min-free is off.*\n/, '')]).toStrictEqual([0, '']);
       await until(async () => (await nats.stream('VIEWS')).state.last_seq === lines.length);
       const { stdout } = await archiveAll({ runtime, url, data });
-      expect(stdout).toContain(`viewlog archiving "VIEWS" to "${data}"\n`);
+      expect(stdout).toContain(`viewlog archiving stream "VIEWS" to "${data}"\n`);
       expect(stdout).toMatch(/Archived [\d,]+ views, up to message 3000\n/);
       for (const day of DAYS) expect(read(data, day)).toBe(text(storedLines(day, 1000)));
       expect(recordIn(data)).toMatchObject({ stream: 'VIEWS', sequence: 3000 });

@@ -51,7 +51,8 @@ it('an error in the status server fails only its request and is logged once', as
     expect(await answer.text()).not.toContain('secret');
   }
   expect((await get('/healthz')).status).toBe(200);
-  const failed = /^error: A request to the status server failed: .*secret/;
+  const failed =
+    /^error: A request to the status server failed because of an error in viewlog; .*secret/;
   expect(log.lines).toStrictEqual([expect.stringMatching(failed)]);
 });
 
@@ -275,7 +276,7 @@ it.each([
     '0.0.0.0',
     undefined,
     'x'.repeat(15),
-    /at least 16 characters/,
+    /at least 16 printable ASCII characters/,
   ],
   ["can't contain spaces", '0.0.0.0', undefined, 'correct horse battery staple', /printable ASCII/],
   [
@@ -318,7 +319,7 @@ it("an archive's status page is text, and its /readyz gives reasons", async () =
   expect(await get('/readyz')).toContain('"warnings":["It is old"]');
   shortened.push('views-2026-03-01.ndjson');
   expect(await get('/readyz', 'n1:4222')).toContain(
-    'run viewlog archive --restore 2026-03-01 with this archive\'s options"]',
+    'stop the archive, then run viewlog archive --restore 2026-03-01 with its options"]',
   );
   expect(await get('/', 'n1:4222')).toMatch(/^Warning: +It is old$/m);
 });

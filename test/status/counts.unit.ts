@@ -188,7 +188,8 @@ describe('saved counts', () => {
     const path = join(dir, 'status.json');
     writeFileSync(path, readFileSync(path, 'utf8').replace(part, odd));
     const { again, lines } = await reopened(dir, scene);
-    const warned = /^warn: Can't read ".*status\.json": .*starts counting from zero$/;
+    const warned =
+      /^warn: ".*status\.json" doesn't contain viewlog's counts; .* starts counting from zero$/;
     expect(lines).toStrictEqual([expect.stringMatching(warned)]);
     expect(again.model()).toMatchObject({
       total: { lastAcceptedMs: undefined },

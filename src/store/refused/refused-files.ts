@@ -2,7 +2,7 @@
 // nothing is synced, and no error reaches a client or ends the process. Views that aren't stored
 // are counted.
 import { errorText } from '../../base/exit.ts';
-import { MiB } from '../../base/format.ts';
+import { formatSize, MiB } from '../../base/format.ts';
 import { within } from '../../base/time.ts';
 import { DayWriter, NOTHING } from '../../disk/day-writer.ts';
 import type { DirectoryOptions } from '../../disk/ops.ts';
@@ -162,12 +162,13 @@ export class RefusedFiles implements RefusedStore {
         return [{ line, onDropped }];
       }
       onDropped('full');
+      const size = formatSize(maxBytesPerDay);
       const what = isFull
-        ? `A refused view no longer fits in --max-refused for ${day}; until the next UTC day, ` +
-          "viewlog drops those that don't fit"
-        : 'A refused view with an unlisted id or no id no longer fits in its half of --max-refused ' +
-          `for ${day}; until the next UTC day, viewlog drops those that don't fit. The other half ` +
-          'is reserved for listed projects';
+        ? `The refused views of ${day} have reached --max-refused (${size}); until the next UTC ` +
+          "day, viewlog drops those that don't fit. Accepted views aren't affected"
+        : `The refused views of ${day} without a listed project have reached their half of ` +
+          `--max-refused (${size}); until the next UTC day, viewlog drops those that don't fit. ` +
+          'The other half is reserved for listed projects';
       if (!this.#reached.has(what)) log.warn(what);
       this.#reached.add(what);
       return [];

@@ -231,19 +231,34 @@ test.each([
 });
 
 test.each([
-  ['moves', (path: string) => fs.renameSync(path, `${path}.moved`)],
-  ['empties', (path: string) => fs.truncateSync(path)],
+  [
+    'moves',
+    (path: string) => fs.renameSync(path, `${path}.moved`),
+    'moved or removed by another program; continuing in a new file. If it was removed, so are its views',
+  ],
+  [
+    'replaces',
+    (path: string) => {
+      fs.writeFileSync(`${path}.new`, '');
+      fs.renameSync(`${path}.new`, path);
+    },
+    'replaced by another program; continuing in the new file',
+  ],
+  [
+    'empties',
+    (path: string) => fs.truncateSync(path),
+    'cut short by another program; continuing at its end, without the views that were cut off',
+  ],
 ])(
   'after another program %s its file, a store reopens the file and logs that once',
-  async (_, change) => {
+  async (_, change, what) => {
     const { store, lines, log, path } = await openFaulty();
     await store.append(view(1));
     change(path);
     await until(() => log.lines.length > 0);
     expect(await store.append(view(2))).toHaveProperty('id');
     expect(lines()).toHaveLength(1);
-    const moved = `"${path}" was moved, removed or cut short by another program`;
-    expect(log.lines.filter((line) => line.includes(moved))).toHaveLength(1);
+    expect(log.lines).toEqual([`warn: "${path}" was ${what}`]);
     await store.close(20_000);
   },
 );

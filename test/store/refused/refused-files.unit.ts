@@ -94,8 +94,8 @@ describe('a refused view', () => {
 });
 
 const FULL =
-  'warn: A refused view no longer fits in --max-refused for 2026-03-01; until the next UTC day, ' +
-  "viewlog drops those that don't fit";
+  'warn: The refused views of 2026-03-01 have reached --max-refused (50000 bytes); until the next ' +
+  "UTC day, viewlog drops those that don't fit. Accepted views aren't affected";
 
 // The simulator tests how many bytes of a day are stored, and for which projects.
 describe('the file of refused views of a day', () => {
@@ -119,8 +119,8 @@ describe('the file of refused views of a day', () => {
     for (let n = 0; n < 5; n++) store.keep({ code: 'a', project: '2', text });
     await settled(5);
     const half =
-      'warn: A refused view with an unlisted id or no id no longer fits in its half of ' +
-      "--max-refused for 2026-03-01; until the next UTC day, viewlog drops those that don't fit. The " +
+      'warn: The refused views of 2026-03-01 without a listed project have reached their half of ' +
+      "--max-refused (50000 bytes); until the next UTC day, viewlog drops those that don't fit. The " +
       'other half is reserved for listed projects';
     expect(log.lines).toEqual([half]);
     for (let n = 0; n < 5; n++) store.keep({ code: 'a', project: '1', text });

@@ -79,7 +79,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     expect(await accepts(viewlog)).toBe(true);
     expect(await nats.messages('VIEWS')).toHaveLength(2);
     expect(viewlog.stderr().match(/^error: .*$/gm)).toStrictEqual([
-      `error: Lost the connection to NATS server 127.0.0.1:${node.port}; reconnecting`,
+      `error: Lost the connection to NATS server 127.0.0.1:${node.port}; refusing views and reconnecting`,
     ]);
     expect(viewlog.stdout()).toContain(`Connected to NATS server 127.0.0.1:${node.port}\n`);
     const after = await viewlog.metrics();
@@ -143,8 +143,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     await until(async () => (await readiness(viewlog)).code === 200);
     expect(await accepts(viewlog)).toBe(true);
     expect(viewlog.stderr()).toBe(
-      'error: Stream VIEWS refuses views: maximum messages exceeded\n' +
-        "error: Stream VIEWS can't store views: the stream is full\n",
+      "error: Refusing views, because stream VIEWS can't store them: the stream is full (maximum messages exceeded); raise its limits: nats stream edit VIEWS\n",
     );
     expect(viewlog.stdout().match(/^Stream VIEWS accepts views again$/gm)).toHaveLength(1);
   });
