@@ -40,9 +40,12 @@ export const report = defineCommand({
     const listed = await listedIn(settings.projects, log);
     const totals = new Totals(calendar, listed, keepsQuery);
     const warn = (message: string): void => log.warn(message);
-    const files =
-      operands.length > 0 ? operands : await filesWith(settings.data, calendar.spans, warn);
-    await tallyFiles(files, totals, warn);
+    const found =
+      operands.length > 0
+        ? { files: operands, unreadDays: [] }
+        : await filesWith(settings.data, calendar.spans, warn);
+    for (const day of found.unreadDays) totals.leaveOut(day);
+    await tallyFiles(found.files, totals, warn);
     const model = reportOf(totals, top);
     if (html === '-') print(htmlReport(model));
     else if (html !== undefined) {

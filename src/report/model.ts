@@ -21,6 +21,7 @@ export function reportOf(totals: Totals, top: number): Report {
   const { calendar, listed, projects } = totals;
   const days = filledDays(totals);
   const full = days.filter(({ isPartial }) => isPartial !== true);
+  const read = full.filter(({ day }) => !totals.daysLeftOut.has(day));
   const hours = Array.from({ length: 24 }, (_, hour) => sum(days.map((day) => day.hours[hour]!)));
   return {
     version: VERSION,
@@ -35,8 +36,8 @@ export function reportOf(totals: Totals, top: number): Report {
     brokenFiles: totals.brokenFiles,
     days,
     hours,
-    silentSpans: spansOf(full.filter(({ views }) => views === 0).map(({ day }) => day)),
-    silentDays: silentDays(totals, full),
+    silentSpans: spansOf(read.filter(({ views }) => views === 0).map(({ day }) => day)),
+    silentDays: silentDays(totals, read),
     ...lists(totals, top),
   };
 }
@@ -62,7 +63,7 @@ function filledDays({ calendar, days }: Totals): Day[] {
 }
 
 /** @param full the days that are over. */
-function compared({ calendar, days, yesterdayViews }: Totals, full: readonly Day[]) {
+function compared({ calendar, days, daysLeftOut, yesterdayViews }: Totals, full: readonly Day[]) {
   const { before, hasToday, today } = calendar;
   const viewsOn = (day: string): number => sum(days.get(day) ?? []);
   const weeks = full.slice(-14);
@@ -73,7 +74,7 @@ function compared({ calendar, days, yesterdayViews }: Totals, full: readonly Day
         ...before,
         isCut: hasToday,
         views: sum(daysOf(before).map(viewsOn)),
-        silentSpans: spansOf(fullBefore.filter((day) => !days.has(day))),
+        silentSpans: spansOf(fullBefore.filter((day) => !days.has(day) && !daysLeftOut.has(day))),
       },
     }),
     ...(hasToday &&
@@ -92,6 +93,7 @@ function busiest(days: readonly Day[], hours: readonly number[]) {
   return { busiestDay: { day, views }, busiestHour: { hour: hours.indexOf(most), views: most } };
 }
 
+/** @param full the days that are over and whose files were read. */
 function silentDays({ calendar, listed, projects, projectsById }: Totals, full: readonly Day[]) {
   const { project } = calendar.selection;
   const asked = listed.filter(({ id, active }) => active !== false && (project ?? id) === id);

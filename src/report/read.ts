@@ -12,12 +12,13 @@ import type { Totals } from './totals.ts';
  * Returns the view files that can hold lines of these local days. If a compressed file and an
  * uncompressed one begin with the same view, one is a copy of the other or of its start: the longer
  * one counts.
+ * @returns the files' paths, and the UTC days whose only files can't be read.
  */
 export async function filesWith(
   dir: string,
   spans: readonly OpenSpan[],
   warn: (message: string) => void,
-): Promise<string[]> {
+): Promise<{ readonly files: string[]; readonly unreadDays: string[] }> {
   const isWanted = (name: string): boolean => {
     const day = dayOfName('views', name);
     return day !== undefined && spans.some((span) => mayHoldLinesOf(span, day));
@@ -46,7 +47,10 @@ export async function filesWith(
       `${name} and ${compressed} ${why}, so the report counts only ${longer}, which is at least as long`,
     );
   }
-  return Array.from(files, (name) => `${dir}/${name}`);
+  return {
+    files: Array.from(files, (name) => `${dir}/${name}`),
+    unreadDays: unread.map((name) => dayOfName('views', name.replace(/\.zst$/, ''))!),
+  };
 }
 
 /** Returns the decompressed length of a file as far as it can be read, and its first view. */

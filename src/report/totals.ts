@@ -21,6 +21,8 @@ export class Totals {
   brokenFiles = 0;
   /** Views by local hour, for each local day with views, the previous period's too. */
   readonly days = new Map<string, number[]>();
+  /** The local days, some of whose views can't be read. */
+  readonly daysLeftOut = new Set<string>();
   readonly projectsById = new Map<string, Project>();
   // All counted texts have a character for each byte.
   readonly projects = new Tally();
@@ -43,6 +45,13 @@ export class Totals {
     this.calendar = calendar;
     this.listed = listed;
     this.#keepsQuery = keepsQuery;
+  }
+
+  /** Notes that the views of a UTC day can't be read. */
+  leaveOut(day: string): void {
+    for (const ts of [`${day}T00:00:00.000Z`, `${day}T23:59:59.999Z`]) {
+      this.daysLeftOut.add(this.calendar.hourOf(ts)!.day);
+    }
   }
 
   /** @param view `undefined` for a line that isn't a view. */

@@ -63,7 +63,7 @@ it.each([
     const selection = { fromDay, toDay, timeZone: 'UTC', project: undefined };
     const { spans } = new Calendar(selection, new Date(`${today}T12:00:00Z`));
     const expected = names.filter((_, i) => read.includes(`${i + 1}`));
-    expect(await filesWith(dir, spans, () => {})).toStrictEqual(
+    expect((await filesWith(dir, spans, () => {})).files).toStrictEqual(
       expected.map((name) => `${dir}/${name}`),
     );
   },

@@ -140,9 +140,15 @@ it('report warns about days that exist only as zstd files', async () => {
   const data = dataWith({ ...whole, ...none, ...days });
   const args = ['report', '--json', '--from', DAY, '--to', '2026-03-05'];
   const { stdout, stderr } = await run(args, { data });
-  expect([stderr, (JSON.parse(stdout) as Report).views]).toStrictEqual([
+  const { views, silentSpans } = JSON.parse(stdout) as Report;
+  // The days that weren't read aren't called days without views.
+  expect([stderr, views, silentSpans]).toStrictEqual([
     "warning: The report leaves out views-2026-03-02.ndjson.zst and 1 other file, because it can't read zstd; decompress such files with zstd -d --rm, then compress them with gzip\n",
     3,
+    [
+      { fromDay: '2026-03-03', toDay: '2026-03-03' },
+      { fromDay: '2026-03-05', toDay: '2026-03-05' },
+    ],
   ]);
 });
 
