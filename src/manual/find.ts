@@ -1,4 +1,5 @@
 import { builtTexts } from '../base/built.ts';
+import { nearest } from '../base/text.ts';
 import { TOPICS } from './pages.ts';
 
 // Finds the page or the sections of the manual that `viewlog help WORDS` asks for.
@@ -38,6 +39,10 @@ const stem = (word: string): string => word.replace(/(?<=...)(?:ing|ed|es|e)$|(?
 /** Words before the subject of a question: `set up viewlog behind nginx` asks about nginx. */
 const DOING =
   /^(?:how (?:do i|can i|to) )?(?:set ?up|install|configure|run|use|change|import|load)(?: viewlog| the| views)?(?: (?:behind|in|into|on|under|with))? (?=.)/;
+
+/** Words that can follow any subject: `vector config` asks about Vector. */
+const GENERIC =
+  /(?<!\S)(?:configs?|configuration|docs?|examples?|guide|integration|setup|support|tutorial|upload)(?!\S)/g;
 
 /** The text before a message in the journal or in a browser's console. */
 const PREFIX =
@@ -144,8 +149,10 @@ const UNKNOWN_WEIGHT = 2;
 /** The part of a question's weight that a section must have to be listed, and to be the answer. */
 const PART_MIN = { listed: 0.35, answer: 0.75 };
 /** An answer must score this many times as high as the next section. */
-const CLEAR = 1.5;
+const CLEAR = 1.25;
 const LISTED_MAX = 5;
+/** The weight above which a single word can be what a question of a few words is about. */
+const RARE_MIN = 1;
 /** The factor if the question begins with a name of several words. */
 const BEGINS_FACTOR = 2;
 
@@ -199,18 +206,24 @@ export class Manual {
   /** Returns the page or the section that answers the question, and others about it. */
   find(asked: string): Answer {
     const subject = subjectOf(asked);
-    const named = this.findNamed(asked) ?? this.findNamed(subject);
+    const named =
+      this.findNamed(asked) ??
+      this.findNamed(subject) ??
+      this.findNamed(subject.replaceAll(GENERIC, ''));
     if (named !== undefined) return { text: named, listed: [] };
+    const corrected = this.#withoutTypos(subject);
+    if (corrected !== subject) return this.find(corrected);
     const words = wordsOf(subject);
     const ranked = this.#rank(words.length > 0 ? words : wordsOf(asked));
     const [first, second] = ranked;
     const isClear =
       first !== undefined &&
-      first.isAbout &&
+      (first.isAbout || second === undefined) &&
       first.part >= PART_MIN.answer &&
       first.score > CLEAR * (second?.score ?? 0);
+    const text = isClear ? answer(first.section) : this.#onlyNamed(words);
     return {
-      ...(isClear && { text: answer(first.section) }),
+      ...(text !== undefined && { text }),
       listed: ranked.slice(0, LISTED_MAX).map(({ section }) => pathOf(section)),
     };
   }
@@ -242,6 +255,34 @@ export class Manual {
     // A synonym is more specific than a heading that several sections share.
     const { section, to } = same.find((one) => one.to !== 'heading') ?? same[0] ?? {};
     return section && (to === 'page' ? this.#page(section.topic) : answer(section));
+  }
+
+  /** Returns the page or section that is the only one with a name among a few words. */
+  #onlyNamed(words: readonly string[]): string | undefined {
+    if (words.length > 3) return undefined;
+    const rare = words.filter((word) => this.#weightOf([word]) > RARE_MIN);
+    const named = new Set(rare.map((word) => this.findNamed(word)));
+    named.delete(undefined);
+    return named.size === 1 ? [...named][0] : undefined;
+  }
+
+  /** Returns the question with each unknown word replaced by a word of a name, if it is a typo of it. */
+  #withoutTypos(asked: string): string {
+    const known = new Set(
+      this.#sections.flatMap(({ names }) =>
+        names.flatMap(({ text }) => text.toLowerCase().split(' ')),
+      ),
+    );
+    return asked
+      .split(' ')
+      .map((word) => {
+        const isKnown = !/^[a-z]{5,}$/.test(word) || this.hasExactly(word);
+        if (isKnown) return word;
+        // A typo rarely changes the first letter.
+        const alike = [...known].filter((one) => one[0] === word[0]);
+        return nearest(word, alike, word.length < 8 ? 1 : 2) ?? word;
+      })
+      .join(' ');
   }
 
   /** Returns the sections that are about enough of the question, the likeliest first. */

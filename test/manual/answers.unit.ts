@@ -33,39 +33,38 @@ const ANSWERS = {
   'cluster # More than one server': 'nats | jetstream | high availability | set up a cluster',
   'fields # What a page puts into a view': 'title | url',
   'files # The files':
-    "file format | line format | format of the files | data format | ndjson format | file names | yesterday's file",
+    "file format | line format | format of the files | data format | ndjson format | file names | yesterday's file | log format",
   'files # Check files': "check files | 1 invalid line: 1 (doesn't start with ts and id)",
   'files # Send refused views again':
     'replay | send refused views again | how do I resend refused views',
   'guarantees # A 201': 'power cut | power outage',
   'guarantees # A crash':
-    'crash | lost views after a crash | kill -9 | kill | sigkill | after a reboot | the server crashed | data loss | /data/views-2026-01-31.ndjson ended in a fragment; viewlog has sealed it with a newline',
+    'crash | lost views after a crash | kill -9 | kill | sigkill | after a reboot | the server crashed | data loss | /data/views-2026-01-31.ndjson ended in a fragment; viewlog has sealed it with a newline | crash recovery | lost views',
   'guarantees # A disk that hangs':
     'The disk that holds "/var/lib/viewlog/views-2026-01-31.ndjson" hasn\'t answered for 10 seconds; refusing views',
   'guarantees # Load':
-    'memory | out of memory | the server ran out of memory | oom killer | OOMKilled',
-  'guarantees # One writer': 'one writer | nfs',
+    'memory | out of memory | the server ran out of memory | oom killer | OOMKilled | memory leak',
+  'guarantees # One writer': 'one writer | nfs | nfs share',
   'looking # Looking at the views':
-    'view | views | top pages | most viewed pages | how do I see the views',
+    'view | views | top pages | most viewed pages | how do I see the views | count views per page | views per page',
   'looking # A weekly report by cron':
     'cron | weekly | e-mail | email | report per week | send the report by email | weekly e-mail report',
   'looking # Watch views arrive': 'real time | live views | tail -f',
-  'looking # What the lists count': 'referrer | query | campaigns',
-  'looking # Which days': 'timezone | change the time zone',
+  'looking # What the lists count':
+    'referrer | query | campaigns | utm | utm campaign | referrer missing',
+  'looking # Which days': 'timezone | change the time zone | timestamp timezone',
   'looking # With jq and DuckDB':
-    'csv | export | sql | sqlite | python | pandas | export to excel | export views as csv | jq',
+    'csv | export | sql | sqlite | python | pandas | export to excel | export views as csv | jq | jq examples | jq top pages',
   "privacy # Addresses in the proxy's log": 'proxy log | nginx access log',
-  'privacy # Deleting data':
-    "delete a visitor | old files aren't removed | right to be forgotten | right to erasure | subject access | subject access request | erasure | delete views of one person | delete one visitor's data | delete all data | gdpr erasure request",
+  'privacy # Deleting data': "old files aren't removed | delete all data",
   'privacy # Do I need consent?':
-    'consent | legal basis | banner | cookie | ip address | session | unique visitors | cookie banner | lawyer | does it set a cookie | x-forwarded-for | gdpr consent | is it legal',
+    'consent | legal basis | banner | cookie | cookie banner | lawyer | does it set a cookie | gdpr consent | is it legal | gdpr | is it gdpr compliant',
   'privacy # Third parties and processors':
     'third party | third parties | processors | data processing agreement | dpa | processor | does it send telemetry',
-  'privacy # Visitors who object':
-    'objection | art. 21 | gpc | opt out | opt-out | optout | opt-in | do not track | global privacy control',
+  'privacy # Visitors who object': 'objection | art. 21 | opt out | opt-out | optout | opt-in',
   'privacy # What is stored, and where':
     'last-start.json | art. 30 | encryption | is the data encrypted | are the files encrypted | data | how long is data kept | where is data stored | where is personal data stored | privacy policy | privacy notice | what do I write into my privacy policy | what to put in my privacy notice',
-  'privacy # Privacy': 'gdpr | is it gdpr compliant | personal data',
+  'privacy # Privacy': 'personal data',
   'projects-file # The projects file':
     'domain | hostname | subdomain | subdomains | www | wildcard | origin | origins | allow a subdomain',
   'projects-file # Edit it with commands':
@@ -75,16 +74,18 @@ const ANSWERS = {
   'proxies # Caddy':
     'caddy | caddyfile | set up caddy in front of viewlog | set up caddy | run behind caddy',
   'proxies # HTTPS and TLS':
-    'tls | https | ssl | certificate | letsencrypt | certbot | mixed content',
+    'tls | https | ssl | certificate | letsencrypt | certbot | mixed content | https certifcate',
   'projects-file # Several hosts of one site': 'two hosts | several hosts',
   'proxies # Other proxies': 'apache | can I use cloudflare | haproxy',
-  'proxies # nginx': 'nginx | set up nginx | install nginx | run viewlog behind nginx',
+  'proxies # nginx':
+    'nginx | set up nginx | install nginx | run viewlog behind nginx | nginx reverse proxy',
   'reference # Configuration': 'config',
   'reference # Environment variables': 'env | environment variable',
   'reference # Exit codes': 'exit code',
-  'reference # Metrics': 'metrics | viewlog_views_accepted_total',
+  'reference # Metrics':
+    'metrics | viewlog_views_accepted_total | set up prometheus | prometheus metrics',
   'running # Alerts':
-    'monitoring | alert | get an email when views stop arriving | email when no views arrive | grafana | set up alerts | set up prometheus',
+    'monitoring | alert | get an email when views stop arriving | email when no views arrive | grafana | set up alerts',
   'running # Backups': 'chown | backup | restore | how do I back up the data',
   'running # Change options of the unit':
     'options | unit | change options | how do I change the port',
@@ -99,7 +100,7 @@ const ANSWERS = {
     'update | upgrade | rollback | roll back | new version | downgrade | migration | how do I update viewlog to a new version',
   'running # systemd': 'service | systemd | systemctl | set up systemd',
   'runtimes # Bun': 'bun',
-  'runtimes # Runtimes and platforms': 'windows | macos | run on windows',
+  'runtimes # Runtimes and platforms': 'windows | macos | run on windows | raspberry pi',
   'security # A flood': 'spam | ddos attack',
   'security # Permissions': 'file permissions | which user does it run as',
   "security # The status server's token":
@@ -109,27 +110,28 @@ const ANSWERS = {
     'beacon | sendBeacon | navigator.sendBeacon | own script | write my own script',
   'send # Content-Security-Policy':
     "csp | csp error | content security policy | refused to connect because it violates the following content security policy directive | violates the document's content security policy",
-  'send # Sending views from a page': 'utm | tracking code',
+  'send # Sending views from a page':
+    'tracking code | how do I install the script | add script tag | script',
   'send # Single-page sites':
-    'events | custom events | click tracking | track downloads | count button clicks | send an event when somebody clicks a button | react | vue | svelte | single page | spa | router | react router | pushstate | angular | nuxt | vue router',
+    'react | vue | svelte | single page | spa | router | react router | pushstate | angular | nuxt | vue router',
   "send # Views that aren't counted":
-    'viewlog2000002 is off: no data-local | bots | adblock | noscript | ad blocker | ad-blocker | blocked by client | net::ERR_BLOCKED_BY_CLIENT | iframe | frame | exclude my own visits | ublock | count my own visits',
-  'send # Where to put the script':
-    'amp | wordpress | tag manager | google tag manager | how do I install the script',
+    'viewlog2000002 is off: no data-local | bots | noscript | iframe | frame | exclude my own visits | count my own visits | bot filter',
+  'send # Where to put the script': 'amp | wordpress | tag manager | google tag manager',
   'shipping # ClickHouse': 'clickhouse | configure clickhouse | import into ClickHouse',
   'shipping # Compressing old days': 'gzip | compress | compress old files | .gz files | zstd',
   'shipping # Prove that every view arrived': 'receipt',
   'shipping # Rotation and incomplete lines':
-    'rotation | rotate | logrotate | half line | log rotation',
-  'shipping # Shipping the views': 'ship | elasticsearch | logstash | promtail | filebeat | kafka',
+    'rotation | rotate | logrotate | half line | log rotation | rotate logs | Failed to parse JSON | logstash _jsonparsefailure',
+  'shipping # Shipping the views':
+    'ship | elasticsearch | logstash | promtail | filebeat | kafka | vector | vector config | fluent-bit | fluent bit | fluentbit | s3 upload | loki',
   'speed # Speed':
     'slow | is it slow | performance | throughput | views per second | requests per second | how many requests per second | rps | how many views per second can it handle',
   'start # Install it':
-    'install | installation | set up | set up viewlog | how do I install it | Unit viewlog.service not found. | status=203/EXEC',
+    'install | installation | set up | set up viewlog | how do I install it | Unit viewlog.service not found.',
   'start # Start': 'start',
   'start # Uninstall': 'uninstall',
   'start # Use another port or directory':
-    'two collectors | can I run two collectors on one machine | second collector on one server | bind | listen | port | another port',
+    'two collectors | can I run two collectors on one machine | second collector on one server | bind | listen | port | another port | unix socket',
   'status-page # The status page': 'status | status page | dashboard',
   'status-page # Uptime monitors': 'uptime kuma | healthcheck for uptime robot',
   'trouble # 400':
@@ -145,7 +147,7 @@ const ANSWERS = {
   'trouble # 422':
     '422 | {"type":"urn:viewlog:problem:invalid-view","status":422,"code":"invalid-view","detail":"x"} | invalid-view | "url" must be a string that starts with "/"; received "home"',
   'trouble # 429':
-    '429 | limits | rate limit | limit | too many views | too many requests | 429 too many requests',
+    '429 | limits | rate limit | limit | too many views | too many requests | 429 too many requests | rate limting',
   'trouble # 502':
     'net::ERR_CONNECTION_TIMED_OUT | connection timed out | connection refused | Failed to load resource: the server responded with a status of 502 (Bad Gateway) | connect() failed (111: Connection refused) while connecting to upstream | bad gateway | gateway timeout | 502 bad gateway | connect ECONNREFUSED 127.0.0.1:8080 | net::ERR_CONNECTION_REFUSED | upstream prematurely closed connection while reading response header',
   'trouble # 503':
@@ -154,8 +156,7 @@ const ANSWERS = {
     'silent | views stopped | site stopped | site stopped sending | no more views since yesterday',
   'trouble # A view is stored twice':
     'duplicates | double counting | views counted twice | count twice | counts twice | stored twice | every view is counted twice | duplicate views',
-  'trouble # Ask the doctor':
-    "won't start | why won’t it start | service won't start | viewlog does not start",
+  'trouble # Ask the doctor': "won't start | why won’t it start | viewlog does not start",
   'trouble # CORS error':
     "cors | cors blocked | cors error | cors policy | blocked by cors policy | has been blocked by CORS policy | Access to fetch at 'https://views.example.com/view' from origin 'https://www.example.com' has been blocked by CORS policy: No 'Access-Control-Allow-Origin' header is present on the requested resource. | access-control-allow-origin | cross-origin request blocked",
   'trouble # Disk full':
@@ -167,13 +168,29 @@ const ANSWERS = {
     'error: The data directory "d2" is gone: it was moved or removed, or its disk isn\'t mounted; bring it back, then start viewlog again',
   'trouble # Exit 78': 'code=exited, status=78/CONFIG',
   'trouble # Exit 73':
-    'error: Another viewlog is writing to "./data": process 31022, viewlog 0.1.0 (a723f11), running since 2026-11-27T18:48:08Z, at http://127.0.0.1:18977 (this one would be at http://127.0.0.1:18979); leave it running or end it: kill 31022 | read-only file system | already running | what does exit 73 mean | error: Another viewlog writes to "/var/lib/viewlog": process 2580 | status=226/NAMESPACE | permission denied | EACCES | EACCES: permission denied, open \'/var/lib/viewlog/projects.json\'',
+    'error: Another viewlog is writing to "./data": process 31022, viewlog 0.1.0 (a723f11), running since 2026-11-27T18:48:08Z, at http://127.0.0.1:18977 (this one would be at http://127.0.0.1:18979); leave it running or end it: kill 31022 | read-only file system | already running | what does exit 73 mean | error: Another viewlog writes to "/var/lib/viewlog": process 2580 | permission denied | EACCES | EACCES: permission denied, open \'/var/lib/viewlog/projects.json\'',
   'trouble # Nothing arrives':
     'no views | views missing | nothing shows up | no data | failed to fetch | TypeError: Failed to fetch | NetworkError when attempting to fetch | NetworkError when attempting to fetch resource. | no data arrives | my views are missing',
-  'trouble # The shipper sends nothing': 'vector sends nothing',
+  'trouble # The shipper sends nothing': 'vector sends nothing | filebeat harvester',
   "trouble # The status page doesn't open":
     'Another site sent you here: enter the address in a new tab instead. | Use the host name localhost, 127.0.0.1 or [::1]. | unauthorized | status page does not open | 401',
   'trouble # Trouble': 'not working | refused | error',
+  'privacy # Single views':
+    "delete a visitor | right to be forgotten | right to erasure | subject access | subject access request | erasure | delete views of one person | delete one visitor's data | gdpr erasure request | delete one visitor",
+  "proxies # Visitors' addresses":
+    'ip address | x-forwarded-for | client ip behind proxy | x-forwarded-for wrong | anonymize ip',
+  "looking # What it can't show":
+    'session | unique visitors | bounce rate | goaccess | a/b testing | google analytics | conversion funnel | screen resolution | scroll depth',
+  'privacy # Do Not Track and Global Privacy Control':
+    'gpc | do not track | global privacy control',
+  'send # Clicks and downloads':
+    'events | custom events | click tracking | track downloads | count button clicks | send an event when somebody clicks a button | track button click',
+  'trouble # ERR_BLOCKED_BY_CLIENT':
+    'adblock | ad blocker | ad-blocker | ublock | blocked by client | net::ERR_BLOCKED_BY_CLIENT',
+  "trouble # The service doesn't start":
+    "status=203/EXEC | service won't start | status=226/NAMESPACE | Start request repeated too quickly | start-limit-hit | Failed at step EXEC spawning: No such file or directory | viewlog.service: Failed at step NAMESPACE spawning /usr/bin/node: No such file or directory | Unable to locate executable '/usr/bin/node': No such file or directory",
+  'reference # Health': 'health check',
+  'trouble # Too many open files': 'too many open files | EMFILE',
 };
 
 const QUESTIONS = Object.entries(ANSWERS).flatMap(([place, phrases]) =>
@@ -182,11 +199,11 @@ const QUESTIONS = Object.entries(ANSWERS).flatMap(([place, phrases]) =>
 
 /** Nothing in the manual answers these. */
 const UNKNOWN = [
-  'a/b testing, bitcoin, blue button, click heatmap, conversion funnel, dark mode, EMFILE',
-  'google analytics, import, import from matomo, java, ldap, machine learning',
-  'mongodb, mysql, oauth, perl, pizza, quantum, raspberry pi, redis, rust, scroll depth',
-  'selinux, the weather tomorrow, too many open files, two factor login with sms, what is it, (?:',
-  'screen resolution, video playback, kafkaesque, change the logo',
+  'bitcoin, blue button, click heatmap, dark mode',
+  'import, import from matomo, java, ldap, machine learning',
+  'mongodb, mysql, oauth, perl, pizza, quantum, redis, rust',
+  'selinux, the weather tomorrow, two factor login with sms, what is it, (?:',
+  'video playback, kafkaesque, change the logo',
 ]
   .join(', ')
   .split(', ');

@@ -229,7 +229,7 @@ describe('viewlog help', () => {
     ['prot', 'Did you mean port?'],
     ['serv', 'Did you mean serve?'],
     ['keep-dyas', 'Did you mean keep-days?'],
-    ...['emfile', 'raspberry pi'].map((word) => [word, LIST]),
+    ...['pizza', 'kafkaesque'].map((word) => [word, LIST]),
     ['what is it', LIST],
     ['(?:', LIST],
   ])('refuses the unknown word "%s"', async (word, hint) => {
