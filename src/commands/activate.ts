@@ -68,14 +68,14 @@ export const activate = defineCommand({
       const hint = isDefault ? '. To use another one, give it with --data' : '';
       print(`Created the directory ${printable(absolute(newDirectory), Infinity)}${hint}`);
     }
-    print(resultOf({ id, path, before, after, outcome }));
+    print(resultOf({ id, path, before, after, outcome, isRunning }));
     if (outcome === 'created' && operator === undefined) {
       print('To show your address in refusals, add --operator you@example.com to this command');
     }
     const where = isRunning ? ' to the running viewlog' : ', once viewlog is running';
     const unknown = isRunning === undefined ? " (this user isn't allowed to check)" : '';
     print(
-      'To print the script for its pages, replace the address after --url with the one that browsers use:',
+      'To print the script for its pages, run this with the address that browsers use after --url:',
     );
     const sender = { id, origins: origins.length > 0 ? [...origins] : after.origins };
     print(`  ${commands.snippet(installation, id, viewsUrl(sender, address))}`);
@@ -102,7 +102,9 @@ export const deactivate = defineCommand({
     if (outcome === 'unchanged') {
       print(`Project ${id} is unchanged in ${name}: inactive, so its views are refused`);
     } else {
-      print(`Deactivated project ${id} in ${name}. ${soon('starts to refuse its views')}`);
+      print(
+        `Deactivated project ${id} in ${name}. ${soon(undefined, "refuses the project's views")}`,
+      );
     }
     return EXIT.done;
   },
@@ -127,26 +129,33 @@ interface Activation {
   readonly before: ProjectEntry | undefined;
   readonly after: ProjectEntry;
   readonly outcome: string;
+  /** `undefined` if it is unknown. */
+  readonly isRunning: boolean | undefined;
 }
 
 /** Returns what was done, the project's rules, and when a running viewlog follows them. */
-function resultOf({ id, path, before, after, outcome }: Activation): string {
+function resultOf({ id, path, before, after, outcome, isRunning }: Activation): string {
   const rules = rulesOf(after);
   if (outcome === 'unchanged') return `Project ${id} is unchanged in ${path}: active, ${rules}`;
-  const accepts = soon('starts to accept its views');
+  const accepts = soon(isRunning, "accepts the project's views");
   if (before === undefined) {
     const file = outcome === 'created' ? `the new file ${path}` : path;
     return `Added project ${id} to ${file}: ${rules}. ${accepts}`;
   }
   if (before.active === false) return `Activated project ${id} in ${path}: ${rules}. ${accepts}`;
-  return `Changed project ${id} in ${path}: active, ${rules}. ${soon('applies the change')}`;
+  return `Changed project ${id} in ${path}: active, ${rules}. ${soon(isRunning, 'applies the change')}`;
 }
 
-const soon = (what: string): string => `If viewlog is running, it ${what} within 2 seconds.`;
+function soon(isRunning: boolean | undefined, what: string): string {
+  if (isRunning) return `viewlog ${what} within 2 seconds.`;
+  return isRunning === undefined
+    ? `If viewlog is running, it ${what} within 2 seconds.`
+    : `viewlog ${what} once it is running.`;
+}
 
 /** `https://www.example.com, at most 6,000 views per minute` */
 function rulesOf({ origins, maxViewsPerMinute: limit }: ProjectEntry): string {
-  const from = origins === undefined ? 'any origin' : origins.map((o) => printable(o)).join(' ');
+  const from = origins === undefined ? 'any origin' : origins.map((o) => printable(o)).join(', ');
   const rate = limit === undefined ? 'no limit' : `at most ${plural(limit, 'view')} per minute`;
   return `${from}, ${rate}`;
 }

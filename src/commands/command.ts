@@ -4,6 +4,7 @@ import type { ReadEnv } from '../base/env.ts';
 import { errnoOf, EXIT, type ExitCode, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { columnOf, echo } from '../base/text.ts';
+import { lastStart } from '../disk/last-start.ts';
 import { askHolder } from '../disk/lock.ts';
 import { dayOfFileName } from '../disk/names.ts';
 import { type Address, ownAddress } from '../http/listener.ts';
@@ -173,20 +174,24 @@ function selfOf(
 /**
  * Returns the address of the running collector that holds the command's data directory, or else of
  * the one that holds the directory of its projects file. If neither is known to run, returns the
- * address in the options. `isRunning` is `undefined` if this user isn't allowed to ask.
+ * address that the options choose, or else that of the last start. `isRunning` is `undefined` if this
+ * user isn't allowed to ask.
  */
 export async function collectorAddress(
   options: Address & { readonly projects: string },
-  { data = dirname(options.projects) }: Announced,
+  { data = dirname(options.projects), chosen }: Announced,
 ): Promise<{ readonly address: string; readonly isRunning: boolean | undefined }> {
   let isRunning: false | undefined = false;
-  for (const dir of new Set([data, dirname(options.projects)])) {
+  const own = dirname(options.projects);
+  for (const dir of new Set([data, own])) {
     const holder = await askHolder(dir).catch(() => 'unknown' as const);
     const address = typeof holder === 'object' ? holder.address : undefined;
     if (address !== undefined) return { address, isRunning: true };
     if (holder === 'unknown') isRunning = undefined;
   }
-  return { address: ownAddress(options), isRunning };
+  const isChosen = chosen['host'] !== undefined || chosen['port'] !== undefined;
+  const last = isChosen ? undefined : ((await lastStart(data)) ?? (await lastStart(own)));
+  return { address: last?.address ?? ownAddress(options), isRunning };
 }
 
 /** Aligns rows in columns for a terminal. Every row must have a text for each column. */

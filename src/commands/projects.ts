@@ -15,7 +15,7 @@ export const projects = defineCommand({
   options: ['data', 'projects'],
   async run({ projects: path, data }, _, { print, self }) {
     const listed = (await loadProjects(path, data)).all();
-    const add = `add one, with its id instead of ID: ${commands.activate(await withOwners(self), 'ID')}`;
+    const add = `to add one, replace ID with its id: ${commands.activate(await withOwners(self), 'ID')}`;
     if (listed.length > 0) print(tableOf([HEAD, ...listed.map(rowOf)], '').join('\n'));
     else print(`No projects in ${printable(path, Infinity)}; ${add}`);
     return EXIT.done;

@@ -46,7 +46,9 @@ export function checkSettings(facts: Facts): readonly Verdict[] {
   if (others.length === 0) return [];
   const options = new Intl.ListFormat('en-GB').format(others);
   const what = `The collector runs with ${options}. The doctor uses the collector's settings.`;
-  return [warning(what, 'To examine another collector, pass its --data or --status.')];
+  const option = data === undefined ? '--status' : '--data';
+  const fix = `To examine another collector, pass its ${option}. To change a setting, restart the collector with it.`;
+  return [warning(what, fix)];
 }
 
 const isArchive = ({ of }: Facts): boolean => of.role === 'archive';
@@ -74,7 +76,9 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
       return [error(what, `${restore} To check it again, run:`, commands.check(of))];
     }
     if (fact !== undefined && saved) {
-      const fix = saved.restore ? 'To restore the last good list:' : 'Bring the directory back.';
+      const fix = saved.restore
+        ? 'To restore the last good list:'
+        : 'Move the directory back, or mount its disk.';
       return [error(`${fact}. ${effect}`, fix, saved.restore)];
     }
     // Without a copy of the list, the fault already says what to do.
@@ -88,7 +92,7 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
       const fix = `${BRING_BACK_FIRST} check --data, create the directory, and run the doctor again:`;
       return [error(both, fix, commands.create(of))];
     }
-    const fix = `${BRING_BACK_FIRST} create the file, with a project's id instead of ID:`;
+    const fix = `${BRING_BACK_FIRST} create the file. Replace ID with a project's id:`;
     return [error(what, fix, create)];
   }
   // Another check reports that viewlog, unlike this user, can't read the file.
@@ -99,7 +103,7 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
   }
   const what = `No project in "${of.projects}" is active, so every view is refused.`;
   const [{ id } = { id: undefined }] = projects;
-  const text = id ? 'Activate a project:' : 'Add a project, with its id instead of ID:';
+  const text = id ? 'Activate a project:' : 'Add a project. Replace ID with its id:';
   return [warning(what, text, commands.activate(of, id ?? 'ID'))];
 }
 
@@ -188,7 +192,7 @@ function notRunning(what: string, { of, source, disk }: Facts): Verdict {
     );
   const colon =
     source === 'options'
-      ? ". The doctor found no earlier start here, so this command has the doctor's own options:"
+      ? '. The doctor found no earlier start here, so this command has the options that you gave the doctor:'
       : ':';
   if (!needsTokenVariable(of.chosen)) return startWith(`Start ${name}${colon}`, start);
   const withToken = commands.keeping(TOKEN_ENV, start);

@@ -97,6 +97,8 @@ export function checkUrl({ proxy, of, reply }: Facts): readonly Verdict[] {
   if (isReached(proxy)) return [ok(`${url} reaches viewlog.`)];
   const what = `${url} doesn't reach viewlog (${described(get)}), so ${LOST}.`;
   if ('failure' in get) {
+    // Another check says how to start viewlog.
+    if (`${url}/`.startsWith(`${of.address}/`)) return [error(what, 'Start viewlog.')];
     const [, fix = 'Check the host name in DNS, the certificate, the proxy and the firewall.'] =
       UNREACHED.find(([failure]) => failure.test(get.failure)) ?? [];
     return [error(what, fix)];

@@ -52,7 +52,7 @@ export async function editProject(edit: Edit) {
   if ('faults' in reading && (canCreate ? fact : create) !== undefined) {
     const anew =
       begin &&
-      `. To begin a new list instead, for which a running viewlog forgets the last good one, first run: ${begin}`;
+      `. To begin an empty list instead, first run the following; a running viewlog then refuses the views of every project that isn't listed again: ${begin}`;
     const how = canCreate ? (anew ?? '') : '; check --data or --projects';
     throw new Fatal(EXIT.badConfiguration, `${reading.faults[0]}${how}`);
   }

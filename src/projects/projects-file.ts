@@ -123,17 +123,17 @@ export async function readProjectsFile(
   // A mount point without its disk is empty.
   const names = await readdir(dirname(path)).catch(errnoOf);
   const start = names === 'ENOENT' || names?.length === 0 ? `. ${BRING_BACK_FIRST} ` : '; ';
-  const advice = `${start}check ${option}, or create the file, with a project's id instead of ID: ${create}`;
+  const advice = `${start}check ${option}, or create the file (replace ID with a project's id): ${create}`;
   return { content, faults: [cannotRead(path, "it doesn't exist")], create, advice };
 }
 
-export const BRING_BACK = 'bring the directory back';
+export const BRING_BACK = 'move the directory back, or mount its disk';
 
 /**
  * The causes that an operator should rule out before a command creates the directory or the file.
  */
 export const BRING_BACK_FIRST =
-  "If the directory was moved or its disk isn't mounted, bring it back. Otherwise,";
+  "If the directory was moved, move it back; if its disk isn't mounted, mount it. Otherwise,";
 
 /** Names no command, because one that creates the file would reduce the list to one project. */
 export const RESTORE = 'restore the file from a backup, or list every project in it again';

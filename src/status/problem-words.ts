@@ -120,7 +120,9 @@ function correction({ loss, access, line, saved }: ProjectsFault, of: Installati
   const restore = (text: string): Step[] => (saved ? [{ text, command: saved.restore }] : []);
   if (loss !== undefined) {
     if (saved !== undefined)
-      return restore(saved.restore ? 'To restore it:' : `Bring its directory back.`);
+      return restore(
+        saved.restore ? 'To restore it:' : 'Move its directory back, or mount its disk.',
+      );
     const command = commands.help(of, 'restore projects');
     return [{ text: RESTORE_PROJECTS }, { text: 'To read how to restore it:', command }];
   }
@@ -758,7 +760,7 @@ function firstSteps({ installation: of, projects, startMs }: StatusModel): Notic
     command: commands.activate(of, id, { origin: origins?.[0] }),
   };
   const script = {
-    text: "To print the script for a project's pages, replace the address after --url with the one that browsers use:",
+    text: "To print the script for a project's pages, run this with the address that browsers use after --url:",
     command: commands.snippet(of, id, VIEWS_SITE),
   };
   const test = {

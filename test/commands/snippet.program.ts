@@ -112,7 +112,7 @@ it.each([
     'any project if the projects file is missing',
     'ID',
     tempDir,
-    `Can't read projects file "FILE": it doesn't exist. If the directory was moved or its disk isn't mounted, bring it back. Otherwise, check --data or --projects, or create the file, with a project's id instead of ID`,
+    `Can't read projects file "FILE": it doesn't exist. If the directory was moved, move it back; if its disk isn't mounted, mount it. Otherwise, check --data or --projects, or create the file \\(replace ID with a project's id\\)`,
   ],
 ])('snippet prints the script and a warning for %s', async (_, project, newDirectory, warning) => {
   const data = newDirectory();

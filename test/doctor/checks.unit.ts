@@ -429,11 +429,11 @@ const FINDINGS: Findings = {
     { projects: reading('{"projects":[{"id":"1","active":false}]}') },
   ],
   'no project is listed': [
-    'warning projects file: No project in "/data/projects.json" is active, so every view is refused. Add a project, with its id instead of ID: viewlog activate ID --data /data',
+    'warning projects file: No project in "/data/projects.json" is active, so every view is refused. Add a project. Replace ID with its id: viewlog activate ID --data /data',
     { projects: reading('{"projects":[]}') },
   ],
   'only the data directory is missing': [
-    "warning data directory: The data directory \"/data\" doesn't exist. If the directory was moved or its disk isn't mounted, bring it back. Otherwise, check --data. viewlog creates the directory when it starts. If its account isn't allowed to, run: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data",
+    "warning data directory: The data directory \"/data\" doesn't exist. If the directory was moved, move it back; if its disk isn't mounted, mount it. Otherwise, check --data. viewlog creates the directory when it starts. If its account isn't allowed to, run: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data",
     {
       of: { ...INSTALLATION, program: ['viewlog'], projects: '/etc/p.json' },
       disk: {},
@@ -459,7 +459,7 @@ const FINDINGS: Findings = {
     },
   ],
   'no collector runs and none has ever started': [
-    "warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Start viewlog. The doctor found no earlier start here, so this command has the doctor's own options: viewlog serve --data /data",
+    'warning collector: No collector answers at http://127.0.0.1:8080 (connect ECONNREFUSED 127.0.0.1:8080), so no view is accepted there. Start viewlog. The doctor found no earlier start here, so this command has the options that you gave the doctor: viewlog serve --data /data',
     { ...NOT_RUNNING, source: 'options' },
   ],
   // The unit sets the variable with the token.
@@ -686,11 +686,11 @@ const FINDINGS: Findings = {
     { runtime: { name: 'Node', version: '20.18.3', platform: 'linux' } },
   ],
   "the collector's settings differ from the options": [
-    "warning settings: The collector runs with --data /data (not --data /other) and --min-free 1MiB (not 2MiB). The doctor uses the collector's settings. To examine another collector, pass its --data or --status.",
+    "warning settings: The collector runs with --data /data (not --data /other) and --min-free 1MiB (not 2MiB). The doctor uses the collector's settings. To examine another collector, pass its --data. To change a setting, restart the collector with it.",
     { askedData: '/other', different: ['--min-free 1MiB (not 2MiB)'] },
   ],
   'the collector writes to a stream and the options name a directory': [
-    "warning settings: The collector runs with --store (not --data /data). The doctor uses the collector's settings. To examine another collector, pass its --data or --status.",
+    "warning settings: The collector runs with --store (not --data /data). The doctor uses the collector's settings. To examine another collector, pass its --status. To change a setting, restart the collector with it.",
     {
       of: { ...INSTALLATION, data: undefined },
       disk: undefined,
@@ -939,11 +939,11 @@ it("for a missing data directory, the doctor prints a single command, and the ne
   const notRunning = { ...NOT_RUNNING, source: 'options' as const, projects: missing };
   const [first, ...rest] = problemLines({ ...notRunning, disk: {} });
   expect(first).toBe(
-    "error projects file: it doesn't exist, and neither does its directory. viewlog can't start until this is fixed. If the directory was moved or its disk isn't mounted, bring it back. Otherwise, check --data, create the directory, and run the doctor again: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data",
+    "error projects file: it doesn't exist, and neither does its directory. viewlog can't start until this is fixed. If the directory was moved, move it back; if its disk isn't mounted, mount it. Otherwise, check --data, create the directory, and run the doctor again: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data",
   );
   expect(rest.join()).not.toMatch(/directory|--data/);
   expect(problemLines({ projects: missing })[0]).toMatch(
-    /fixed\. If the directory was moved .* Otherwise, create the file, with a project's id instead of ID: viewlog activate ID --data \/data$/,
+    /fixed\. If the directory was moved, .* Otherwise, create the file\. Replace ID with a project's id: viewlog activate ID --data \/data$/,
   );
 });
 

@@ -40,7 +40,7 @@ describe('the doctor without a collector', () => {
     const text = expect.any(String) as string;
     expect(findings).toContainEqual({ check: 'runtime', state: 'ok', what: text });
     const fix = expect.stringMatching(
-      /^If the directory was moved or its disk isn't mounted, bring it back\. Otherwise, create the file, with a project's id instead of ID:\n  .* activate ID --data /,
+      /^If the directory was moved, move it back; if its disk isn't mounted, mount it\. Otherwise, create the file\. Replace ID with a project's id:\n  .* activate ID --data /,
     );
     const check = 'projects file';
     expect(findings?.[0]).toStrictEqual({ check, state: 'error', what: text, fix });

@@ -30,7 +30,7 @@ test('activate creates the file, its schema and its directory', async () => {
   const { out } = await run(activate, '1000001', '--name', 'My "site"', '--projects', path);
   expect(out.split('\n')[0]).toBe(`Created the directory ${directory}/a/b`);
   expect(out).toContain(
-    `Added project 1000001 to the new file ${path}: any origin, at most 6,000 views per minute. If viewlog is running, it starts to accept its views within 2 seconds.\n`,
+    `Added project 1000001 to the new file ${path}: any origin, at most 6,000 views per minute. viewlog accepts the project's views once it is running.\n`,
   );
   expect(out).toContain('To show your address in refusals, add --operator');
   const project = { id: '1000001', name: 'My "site"', active: true, maxViewsPerMinute: 6000 };
@@ -53,37 +53,37 @@ activate adds a project with the spacing of the others
 { "projects":  [⏎{ "id":"1",   "name" :"a" }  ]⏎}
 activate 2 --origin https://*.b.com --origin https://b.com
 { "projects":  [⏎{ "id":"1",   "name" :"a" },⏎{ "id": "2",   "origins": ["https://*.b.com", "https://b.com"],   "active": true,   "maxViewsPerMinute": 6000 }  ]⏎}
-Added project 2 to FILE: https://*.b.com https://b.com, at most 6,000 views per minute. If viewlog is running, it starts to accept its views within 2 seconds.
+Added project 2 to FILE: https://*.b.com, https://b.com, at most 6,000 views per minute. viewlog accepts the project's views once it is running.
 
 activate sets an inactive project to active
 {"projects":[{"id":"1","active":false,"name":"x"},{"id":"2","active":false}]}
 activate 2
 {"projects":[{"id":"1","active":false,"name":"x"},{"id":"2","active":true}]}
-Activated project 2 in FILE: any origin, no limit. If viewlog is running, it starts to accept its views within 2 seconds.
+Activated project 2 in FILE: any origin, no limit. viewlog accepts the project's views once it is running.
 
 activate adds a name and the missing origins
 {"projects": [{"id": "1", "name": "a", "origins": ["https://a.com",  "https://b.com"]}]}
 activate 1 --origin HTTPS://A.com:443 --origin https://c.com --origin https://C.com --name b
 {"projects": [{"id": "1", "name": "b", "origins": ["https://a.com",  "https://b.com",  "https://c.com"]}]}
-Changed project 1 in FILE: active, https://a.com https://b.com https://c.com, no limit. If viewlog is running, it applies the change within 2 seconds.
+Changed project 1 in FILE: active, https://a.com, https://b.com, https://c.com, no limit. viewlog applies the change once it is running.
 
 activate replaces the only origin
 {"projects": [{"id": "1", "origins": ["https://b.com"]}]}
 activate 1 --remove-origin HTTPS://b.com:443 --origin https://c.com
 {"projects": [{"id": "1", "origins": ["https://c.com"]}]}
-Changed project 1 in FILE: active, https://c.com, no limit. If viewlog is running, it applies the change within 2 seconds.
+Changed project 1 in FILE: active, https://c.com, no limit. viewlog applies the change once it is running.
 
 activate removes one of two origins
 { "projects": [ { "origins": [⏎  "https://a.com",⏎  "https://b.com"⏎ ], "id": "1" } ] }
 activate 1 --remove-origin https://a.com
 { "projects": [ { "origins": [⏎  "https://b.com"⏎ ], "id": "1" } ] }
-Changed project 1 in FILE: active, https://b.com, no limit. If viewlog is running, it applies the change within 2 seconds.
+Changed project 1 in FILE: active, https://b.com, no limit. viewlog applies the change once it is running.
 
 activate sets a limit, a contact and the operator
 { "operator": "me@a.com", "projects": [ {"id": "1",   "maxViewsPerMinute": 60},⏎ {"id": "2"} ] }
 activate 1 --contact jo --max-views-per-minute 90 --operator you@a.com
 { "operator": "you@a.com", "projects": [ {"id": "1",   "maxViewsPerMinute": 90,   "contact": "jo"},⏎ {"id": "2"} ] }
-Changed project 1 in FILE: active, any origin, at most 90 views per minute. If viewlog is running, it applies the change within 2 seconds.
+Changed project 1 in FILE: active, any origin, at most 90 views per minute. viewlog applies the change once it is running.
 
 activate would only spell values differently
 {"projects":[{"id":"1","origins":["https:\\/\\/a.com"]}],"operator":"me@a.com"}
@@ -95,7 +95,7 @@ deactivate sets a project to inactive
 {"projects": [{"id": "1"}, {"id": "2", "active": true}]}
 deactivate 2
 {"projects": [{"id": "1"}, {"id": "2", "active": false}]}
-Deactivated project 2 in FILE. If viewlog is running, it starts to refuse its views within 2 seconds.
+Deactivated project 2 in FILE. If viewlog is running, it refuses the project's views within 2 seconds.
 
 deactivate finds the project inactive
 {"projects": [{"id": "2", "active": false}]}
@@ -162,7 +162,7 @@ test('projects lists the projects and escapes untrusted text', async () => {
   const { path, run: runOnNone } = await file('{"projects":[]}');
   const { out } = await runOnNone(projects);
   expect(out).toContain(
-    `No projects in ${path}; add one, with its id instead of ID: ${process.execPath} `,
+    `No projects in ${path}; to add one, replace ID with its id: ${process.execPath} `,
   );
   expect(out).toMatch(new RegExp(` activate ID --projects ${path}$`));
 });
@@ -221,12 +221,12 @@ test.each([
   [
     'missing',
     '/none',
-    ". If the directory was moved or its disk isn't mounted, bring it back. Otherwise,",
+    ". If the directory was moved, move it back; if its disk isn't mounted, mount it. Otherwise,",
   ],
   [
     'empty',
     '',
-    ". If the directory was moved or its disk isn't mounted, bring it back. Otherwise,",
+    ". If the directory was moved, move it back; if its disk isn't mounted, mount it. Otherwise,",
   ],
   ['in use', '', ';'],
 ])(
@@ -238,7 +238,7 @@ test.each([
     expect([code, err]).toEqual([
       78,
       expect.stringContaining(
-        `it doesn't exist${words} check --data or --projects, or create the file, with a project's id instead of ID: `,
+        `it doesn't exist${words} check --data or --projects, or create the file (replace ID with a project's id): `,
       ),
     ]);
   },
@@ -249,7 +249,7 @@ test('activate leaves an empty file unchanged and prints a command that begins a
   const { code, err } = await run(activate, '1');
   expect([code, await read()]).toEqual([78, '\n']);
   expect(err).toMatch(
-    /^Projects file ".*" is empty; restore the file from a backup, .*\. To begin a new list instead, .*, first run: /,
+    /^Projects file ".*" is empty; restore the file from a backup, .*\. To begin an empty list instead, first run the following; .*: /,
   );
   expect(err.endsWith(`: echo '{"projects": []}' | tee ${path}`)).toBe(true);
 });

@@ -88,7 +88,7 @@ test('once viewlog has started, no command replaces a deleted projects file with
   fs.renameSync(`${data}/moved`, `${data}/last-start.json`);
   await viewlog.signal('SIGTERM');
   const stderr = await refused('activate', '1000001', '--name', "Jo's");
-  const [, command = ''] = /To begin a new list instead, .*, first run: (.*)$/m.exec(stderr) ?? [];
+  const [, command = ''] = /To begin an empty list instead, .*: (echo .*)$/m.exec(stderr) ?? [];
   execFileSync('sh', ['-c', command], { cwd: '/' });
   expect(fs.readFileSync(path, 'utf8')).toBe('{"projects": []}\n');
   const { code, stdout } = await run(['activate', '1000001'], { data });
@@ -197,21 +197,25 @@ test("no command is printed that copies the list into the projects file's missin
   const saved = `saved in "${data}/last-projects.json"`;
   await viewlog.says(
     new RegExp(
-      `its directory doesn't exist\\. viewlog continues with the last good list, ${saved}; bring the directory back$`,
+      `its directory doesn't exist\\. viewlog continues with the last good list, ${saved}; move the directory back, or mount its disk$`,
       'm',
     ),
   );
   const page = await (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
   expect(page).toMatch(/^The projects file is missing\n/);
-  expect(page).toContain(`${saved}.\n  Bring its directory back.\n`);
+  expect(page).toContain(`${saved}.\n  Move its directory back, or mount its disk.\n`);
   const doctor = (await run(['doctor', '--projects', path], { data })).stdout;
-  expect(doctor).toMatch(/its directory doesn't exist[^]*? {9}Bring the directory back\.\n/);
+  expect(doctor).toMatch(
+    /its directory doesn't exist[^]*? {9}Move the directory back, or mount its disk\.\n/,
+  );
   await viewlog.signal('SIGTERM');
   for (const args of [['check'], ['activate', '7'], SERVE]) {
     const { code, stderr } = await run([...args, '--projects', path], { data });
     expect([code, stderr]).toEqual([
       78,
-      expect.stringMatching(/: its directory doesn't exist; bring the directory back\n$/),
+      expect.stringMatching(
+        /: its directory doesn't exist; move the directory back, or mount its disk\n$/,
+      ),
     ]);
   }
 });
@@ -286,7 +290,7 @@ test('on a first start without a projects file, the printed command creates one'
   for (let i = 0; i < 2; i++) {
     const { code, stderr } = await run(['serve', '--port=0', '--status=off'], { data });
     const [, command = ''] =
-      /doesn't exist\. If the directory was moved or its disk isn't mounted, bring it back\. Otherwise, check --data or --projects, or create the file, with a project's id instead of ID: (.*)$/m.exec(
+      /doesn't exist\. If the directory was moved, move it back; if its disk isn't mounted, mount it\. Otherwise, check --data or --projects, or create the file \(replace ID with a project's id\): (.*)$/m.exec(
         stderr,
       ) ?? [];
     expect([code, command]).toEqual([78, expect.stringContaining(' activate ID --data ')]);

@@ -527,7 +527,7 @@ Aurora: no views accepted in the last 3 hours (25 in the same hours the day befo
 To get the first view
   Activate a project, with your own id and address:
     ${VIEWLOG} activate 1000001 ${FILES} --origin https://www.example.com
-  To print the script for a project's pages, replace the address after --url with the one that browsers use:
+  To print the script for a project's pages, run this with the address that browsers use after --url:
     ${VIEWLOG} snippet 1000001 ${FILES} --url https://views.example.com
   Or send a test view from this machine (it counts like any other view):
     curl http://127.0.0.1:8080/view -H 'Content-Type`);

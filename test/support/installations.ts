@@ -306,7 +306,7 @@ export class Place {
     const { plan, port, host } = this;
     // Only the process of the account gets the variables.
     const words = ['env', ...variables, ...(await this.serviceWords())];
-    const ready = plan.status === 'off' ? /listening on|archiving "/ : /Status page on/;
+    const ready = plan.status === 'off' ? /listening on|archiving stream "/ : /Status page on/;
     const isPassed = plan.address === 'passed socket';
     const socket = createServer();
     if (isPassed) await once(socket.listen(port, host), 'listening');

@@ -257,7 +257,7 @@ function service(runtime: Runtime): void {
       [
         ['serve', '--projects', 'nowhere.json'],
         78,
-        /; check --projects, or create the file, .* instead of ID: \/.* activate ID --projects /,
+        /; check --projects, or create the file \(replace ID .*\): \/.* activate ID --projects /,
       ],
     ];
     for (const [args, exit, message] of cases) {
