@@ -33,6 +33,14 @@ describe('explain', () => {
     expect(await run(['explain', file, 'b'], { data })).toMatchObject({ code: 64, stderr });
   });
 
+  it('refuses a stored view', async () => {
+    const view = JSON.stringify(MINIMAL_VIEW).slice(1);
+    const input = `{"ts":"2026-01-31T12:00:00.000Z","id":"019c13ec-9f5a-7a3c-9d2f-6b8e0c4d1a75",${view}\n`;
+    const stderr =
+      'error: This line is a stored view, which was accepted; explain takes a view as a page sends it\n';
+    expect(await run(['explain'], { input })).toMatchObject({ code: 64, stderr });
+  });
+
   it('refuses a file of several views', async () => {
     const file = `${tempDir()}/refused-2026-01-31.ndjson`;
     const id = '01a21edc-9171-7000-bba7-f2c4b1967cf6';
@@ -154,6 +162,21 @@ describe('explain', () => {
 });
 
 describe('activate', () => {
+  it('prints the address of the last start if no collector runs', async () => {
+    const viewlog = await startViewlog();
+    const { data, url } = viewlog;
+    expect((await run(['activate', '8'], { data })).stdout).toMatch(
+      /\. viewlog accepts the project's views within 2 seconds\.\n/,
+    );
+    await viewlog.signal('SIGTERM');
+    const { stdout } = await run(['activate', '9'], { data });
+    expect(stdout).toMatch(/\. viewlog accepts the project's views once it is running\.\n/);
+    expect(stdout).toContain(`\n  curl ${url}/view -H `);
+    expect((await run(['activate', '9', '--port', '7'], { data })).stdout).toContain(
+      'curl http://127.0.0.1:7/view',
+    );
+  });
+
   it.each([
     ['any origin', [], undefined],
     ['one origin', ['--origin', 'https://www.example.com'], 'https://www.example.com'],

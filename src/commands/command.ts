@@ -182,15 +182,15 @@ export async function collectorAddress(
   { data = dirname(options.projects), chosen }: Announced,
 ): Promise<{ readonly address: string; readonly isRunning: boolean | undefined }> {
   let isRunning: false | undefined = false;
-  const own = dirname(options.projects);
-  for (const dir of new Set([data, own])) {
+  const projectsDir = dirname(options.projects);
+  for (const dir of new Set([data, projectsDir])) {
     const holder = await askHolder(dir).catch(() => 'unknown' as const);
     const address = typeof holder === 'object' ? holder.address : undefined;
     if (address !== undefined) return { address, isRunning: true };
     if (holder === 'unknown') isRunning = undefined;
   }
   const isChosen = chosen['host'] !== undefined || chosen['port'] !== undefined;
-  const last = isChosen ? undefined : ((await lastStart(data)) ?? (await lastStart(own)));
+  const last = isChosen ? undefined : ((await lastStart(data)) ?? (await lastStart(projectsDir)));
   return { address: last?.address ?? ownAddress(options), isRunning };
 }
 

@@ -15,6 +15,7 @@ import { sampleOf } from '../status/counts.ts';
 import { faultWords, fixOf, stepText } from '../status/problem-words.ts';
 import { readRefusedLine } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
+import { readHead } from '../view/line.ts';
 import { isRefusal, type Refusal, REFUSALS, tooLarge } from '../view/refusal.ts';
 import { remedyOf } from '../view/remedy.ts';
 import { printable, shellQuoted } from '../base/text.ts';
@@ -48,7 +49,13 @@ export const explain = defineCommand({
     if (file === '-' && isatty(0)) note('Enter a view, then Ctrl-D on a line of its own.');
     const bytes = await readInput(file);
     const lines = bytes.toString().trim().split('\n');
-    if (lines.length > 1 && readRefusedLine(lines[0]!) !== undefined) {
+    const first = lines[0]!;
+    const isRefused = readRefusedLine(first) !== undefined;
+    if (!isRefused && readHead(first) !== undefined) {
+      const what = 'This line is a stored view, which was accepted';
+      throw new Fatal(EXIT.usage, `${what}; explain takes a view as a page sends it`);
+    }
+    if (lines.length > 1 && isRefused) {
       const what = `The file has ${plural(lines.length, 'line')}, but explain takes one view`;
       throw new Fatal(EXIT.usage, `${what}. For example: tail -n 1 FILE | viewlog explain`);
     }

@@ -27,7 +27,7 @@ export const verify = defineCommand({
       const what = `"${echo(wrong)}" has the name of a file of refused views`;
       throw new Fatal(EXIT.usage, `${what}; verify needs files of accepted views`);
     }
-    const lists = operands.map(viewFilesOf);
+    const lists = operands.map((operand) => viewFilesOf(operand, log.warn));
     for (const list of receipt ? lists : []) refuseTwice(list);
     const files = lists.flat();
     if (receipt) {
@@ -68,13 +68,23 @@ async function printReceipt(
   );
 }
 
-/** Returns the view files of a directory, the oldest first; for a file, the file itself. */
-function viewFilesOf(operand: string): string[] {
+/**
+ * Returns the view files of a directory, the oldest first; for a file, the file itself. Warns about
+ * files that viewlog can't read.
+ */
+function viewFilesOf(operand: string, warn: (message: string) => void): string[] {
   if (operand === '-') return [operand];
   try {
     if (!statSync(operand).isDirectory()) return [operand];
-    const names = readdirSync(operand).filter((entry) => dayOfName('views', entry) !== undefined);
-    if (names.length > 0) return names.sort().map((entry) => path.join(operand, entry));
+    const all = readdirSync(operand).sort();
+    for (const entry of all) {
+      const [, name] = /^(.*)\.zst$/.exec(entry) ?? [];
+      if (name === undefined || dayOfName('views', name) === undefined) continue;
+      const file = printable(path.join(operand, entry), Infinity);
+      warn(`"${file}" isn't checked, because viewlog can't read zstd`);
+    }
+    const names = all.filter((entry) => dayOfName('views', entry) !== undefined);
+    if (names.length > 0) return names.map((entry) => path.join(operand, entry));
   } catch (error) {
     throw cannotRead(operand, error);
   }

@@ -420,6 +420,14 @@ const FINDINGS: Findings = {
     "error url: https://views.example/view doesn't reach viewlog (no route), so views from pages don't arrive. Check the host name in DNS, the certificate, the proxy and the firewall.",
     proxied({ get: { failure: 'no route' }, preflight: { failure: 'no route' } }),
   ],
+  "the address is the collector's own, and nothing listens there": [
+    "error url: http://127.0.0.1:8080/view doesn't reach viewlog (connect ECONNREFUSED), so views from pages don't arrive. Start viewlog.",
+    proxied({
+      url: 'http://127.0.0.1:8080/view',
+      get: { failure: 'connect ECONNREFUSED' },
+      preflight: { failure: 'connect ECONNREFUSED' },
+    }),
+  ],
   'the proxy refuses large bodies': [
     "warning size: A request with a body of 16 KiB doesn't reach viewlog (413 from nginx), so large views are lost. In the proxy, allow bodies of this size (nginx: client_max_body_size; Caddy: max_size in request_body).",
     proxied({ large: answer(413, { server: 'nginx' }) }),

@@ -549,7 +549,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         place,
         commandBelow(said, /To check a corrected view, change it in this command:/),
       );
-      expect([code, text]).toStrictEqual([65, expect.stringMatching(/422 invalid-view[^]*p must/)]);
+      expect([code, text]).toStrictEqual([
+        65,
+        expect.stringMatching(/422 invalid-view[^]*"p" must/),
+      ]);
     },
   },
   'a proxy cuts bodies': {

@@ -28,7 +28,11 @@ describe('verify', () => {
     writeFileSync(join(data, next), text(storedLines('2026-03-02', 2)));
     writeFileSync(join(data, `${NAME}.gz`), gzipSync(text(storedLines(DAY, 40))));
     writeFileSync(join(data, `refused-${DAY}.ndjson`), 'x\n');
-    const { code, stdout } = await run(['verify', data]);
+    const unread = join(data, 'views-2026-03-01.ndjson.zst');
+    writeFileSync(unread, '');
+    writeFileSync(join(data, `refused-${DAY}.ndjson.zst`), '');
+    const { code, stdout, stderr } = await run(['verify', data]);
+    expect(stderr).toBe(`warning: "${unread}" isn't checked, because viewlog can't read zstd\n`);
     const checked = stdout.split('\n').map((line) => line.split(',')[0]);
     expect(checked).toStrictEqual([
       `${join(data, `${NAME}.gz`)}: 40 lines`,

@@ -106,7 +106,7 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
       await until(async () => (await viewlog.metrics())[timeouts]! > 0);
       // viewlog then publishes no views, and the NATS client abandons the server.
       await until(async () => (await readiness(viewlog)).code === 503);
-      await until(() => viewlog.stderr().includes('; reconnecting'));
+      await until(() => viewlog.stderr().includes('; refusing views and reconnecting'));
     } finally {
       node.signal('SIGCONT');
     }

@@ -69,7 +69,7 @@ authorization { include "${'../'.repeat(20)}${users}" }`;
     await viewlog.signal('SIGTERM');
     const said = viewlog.stdout() + viewlog.stderr();
     expect(said.match(/Connected to NATS server/g)).toHaveLength(1);
-    expect(said.match(/Lost the connection.*; reconnecting/g)).toHaveLength(1);
+    expect(said.match(/Lost the connection.*; refusing views and reconnecting/g)).toHaveLength(1);
   });
 
   it.each(RUNTIMES)('logs in with a credentials file, on %s', async (runtime) => {

@@ -131,7 +131,7 @@ describe.skipIf(!canRunNats())('with a stream,', () => {
     ['no JetStream', /JetStream is off; enable it/, { jetstream: false }],
     ...RIGHTS.map((denied): [string, RegExp, NatsOptions, string] => [
       `no permission for ${denied}`,
-      /The NATS user isn't allowed to publish to "\S+"; let it publish to "[^"]+"$/,
+      /The NATS user isn't allowed to publish to "\S+"; allow it to publish to "[^"]+"$/,
       { config: usersWithout(denied) },
       'viewlog:s3cret@',
     ]),
