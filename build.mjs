@@ -1,5 +1,5 @@
-// Bundles viewlog into dist/viewlog.mjs: one file that runs on Node, Deno and Bun with nothing
-// beside it. Also writes dist/THIRD_PARTY_LICENSES, the licences of what the bundle contains.
+// Bundles viewlog into dist/viewlog.mjs: one file that runs on Node, Deno and Bun and needs no
+// other file. Also writes dist/THIRD_PARTY_LICENSES, the licences of what the bundle contains.
 //   --compile  also makes dist/viewlog, which needs no runtime; needs Node 26
 //   --release  fails if the commit is unknown or files differ from it
 import { execFileSync } from 'node:child_process';
@@ -88,8 +88,8 @@ const EXPORTED =
   "const exported = (exports, from, names) => { for (const name of names.split(' ')) Object.defineProperty(exports, name, { enumerable: true, get: () => from()[name] }); };";
 
 /**
- * Matches the `__esModule` flag of a CommonJS module and the `void 0` placeholders of its exports. No
- * code that viewlog runs reads either.
+ * Matches the `__esModule` flag of a CommonJS module and the `void 0` placeholders of its exports.
+ * No code that viewlog runs reads either.
  */
 const DECLARED = /^(Object\.defineProperty\(exports, "__esModule", .*|exports\.\w+ = .*void 0);$/gm;
 
@@ -110,12 +110,12 @@ const withoutEnums = (text) =>
   text.replace(/^export var (\w+);\n\(function \(\1\) \{\n.*?^\}\)\(\1 \|\| .*?;$/gms, '');
 
 /**
- * Leaves out parts of packages that viewlog never calls. Hono's server for Node loads HTTP/2, which
- * takes 3% of a start. Of Hono: a router for routes that the first one can't match and the one that
- * chooses between them, forms, mounted applications, WebSockets, and what moves tags into a
- * document's head. The NATS client has WebSockets too, a benchmark, consumers that
- * servers push to, direct reads of a stream, and cryptography of its own for logins: 90 KiB. Its
- * parser of IP addresses does what `node:net` does.
+ * Leaves out parts of packages that viewlog never calls:
+ * - `node:http2`, which Hono's server for Node loads: 3% of a start.
+ * - Hono's fallback router and the router that chooses between the two, its parser of forms, mounted
+ *   applications, WebSockets, and the code that moves tags into a document's head.
+ * - The NATS client's WebSockets, benchmark, push consumers, direct reads, and cryptography for
+ *   logins: 90 KiB. `node:net` replaces its parser of IP addresses.
  */
 const without = {
   name: 'without',
@@ -144,7 +144,7 @@ const without = {
       const { version } = JSON.parse(readFileSync(path, 'utf8'));
       return { contents: JSON.stringify({ version }), loader: 'json' };
     });
-    // The internal module, which all parts of the client import, has all its public names.
+    // All parts of the client import the internal module, which exports every public name.
     onResolve({ filter: /^@nats-io\/nats-core$/ }, ({ path, ...from }) =>
       resolve(`${path}/internal`, from),
     );

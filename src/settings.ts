@@ -449,8 +449,8 @@ export function repeatedFlags(
 }
 
 /**
- * Returns whether two servers would share an address: the same port, and the same host, two loopback
- * hosts, or a wildcard. Some such pairs could both listen, but viewlog refuses them all.
+ * Returns whether two servers would share an address: the same port, and the same host, two
+ * loopback hosts, or a wildcard. Some such pairs could both listen, but viewlog refuses them all.
  */
 function areSameAddress(a: Address, b: Address): boolean {
   const isAny = [a, b].some(({ host }) => host === '0.0.0.0' || host === '::');

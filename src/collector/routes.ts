@@ -1,7 +1,7 @@
 // Hono routes the requests, so that anyone who knows Hono can read these routes and add one. A
-// runtime's `Request` and `Response` would cost 40% of throughput on Node, so Hono gets the exchange
-// in place of a request and reads the exchange's path with `getPath`. A route's handler sets the
-// answer in `env`; the value that the handler returns to Hono has no meaning.
+// runtime's `Request` and `Response` would cost 40% of throughput on Node, so Hono gets the
+// exchange in place of a request and reads the exchange's path with `getPath`. A route's handler
+// sets the answer in `env`; the value that the handler returns to Hono has no meaning.
 import { type Context, Hono } from 'hono';
 import { printable } from '../base/text.ts';
 import type { Answer, Exchange, Handler } from '../http/exchange.ts';

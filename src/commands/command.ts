@@ -174,8 +174,8 @@ function selfOf(
 /**
  * Returns the address of the running collector that holds the command's data directory, or else of
  * the one that holds the directory of its projects file. If neither is known to run, returns the
- * address that the options choose, or else that of the last start. `isRunning` is `undefined` if this
- * user isn't allowed to ask.
+ * address that the options choose, or else that of the last start. `isRunning` is `undefined` if
+ * this user isn't allowed to ask.
  */
 export async function collectorAddress(
   options: Address & { readonly projects: string },

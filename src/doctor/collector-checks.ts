@@ -17,7 +17,7 @@ import { described, isFromViewlog, isNobodyThere } from './reply.ts';
 import { activeIn, type Facts } from './facts.ts';
 import { error, ofMessage, ofNotice, ok, type Verdict, warning } from './finding.ts';
 
-/** The oldest versions that viewlog is tested on. */
+/** The oldest versions that viewlog supports. */
 const OLDEST = { Node: '20.19', Deno: '2.5', Bun: '1.0' } as const;
 
 export function checkRuntime({ runtime }: Facts): readonly Verdict[] {

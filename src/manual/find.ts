@@ -151,7 +151,7 @@ const PART_MIN = { listed: 0.35, answer: 0.75 };
 /** An answer must score this many times as high as the next section. */
 const CLEAR = 1.25;
 const LISTED_MAX = 5;
-/** The weight above which a single word can be what a question of a few words is about. */
+/** In a question of up to three words, only a word above this weight can name the subject. */
 const RARE_MIN = 1;
 /** The factor if the question begins with a name of several words. */
 const BEGINS_FACTOR = 2;
@@ -266,7 +266,7 @@ export class Manual {
     return named.size === 1 ? [...named][0] : undefined;
   }
 
-  /** Returns the question with each unknown word replaced by a word of a name, if it is a typo of it. */
+  /** Replaces each unknown word that is a typo of a word in a section's names. */
   #withoutTypos(asked: string): string {
     const known = new Set(
       this.#sections.flatMap(({ names }) =>

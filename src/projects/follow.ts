@@ -112,7 +112,7 @@ function projectsText(projects: readonly Pick<ProjectEntry, 'id'>[]): string {
   return `${projects.length === 1 ? 'project' : 'projects'} ${ids.join(', ')}${more}`;
 }
 
-/** Reads the projects file as the account that runs viewlog, which must be able to. */
+/** Reads the projects file. If viewlog's account isn't allowed to, the reading has the fix. */
 async function readOwn(path: string, data?: string, last?: Reading): Promise<Reading> {
   const reading = await readProjectsFile(path, last, data);
   if (reading === last || errnoOf(reading.content) !== 'EACCES') return reading;

@@ -76,8 +76,8 @@ export type Reading = Parsed & {
 export interface SavedList {
   readonly path: string;
   /**
-   * The command that replaces the projects file with it; `undefined` if the file's directory doesn't
-   * exist: its disk may not be mounted.
+   * The command that replaces the projects file with it; `undefined` if the file's directory
+   * doesn't exist: its disk may not be mounted.
    */
   readonly restore: string | undefined;
 }
@@ -138,7 +138,9 @@ export const BRING_BACK_FIRST =
 /** Names no command, because one that creates the file would reduce the list to one project. */
 export const RESTORE = 'restore the file from a backup, or list every project in it again';
 
-/** Returns which directory, the file's own or `data`, is that of a collector that used this file. */
+/**
+ * Returns which directory, the file's own or `data`, is that of a collector that used this file.
+ */
 async function userOf(path: string, data: string | undefined): Promise<string | undefined> {
   for (const dir of new Set([dirname(path), data ?? dirname(path)])) {
     if (await wasUsed(path, dir)) return dir;
@@ -215,7 +217,8 @@ export const savedIn = ({ path }: SavedList): string => `saved in "${printable(p
 
 /**
  * @param saved the copy of the last good list, if there is one.
- * @param isUnreadable true: viewlog isn't allowed to read the file, and perhaps not the copy either.
+ * @param isUnreadable true: viewlog isn't allowed to read the file, and perhaps not the copy
+ *   either.
  */
 export function continues(saved: SavedList | undefined, isUnreadable: boolean): string {
   const where = saved ? savedIn(saved) : isUnreadable ? '' : 'which a restart would lose';

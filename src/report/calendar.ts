@@ -79,9 +79,9 @@ export class Calendar {
   }
 
   /**
-   * Returns the local hour of a stored `ts`; `undefined` if the text isn't one. Views come in the order of time, and
-   * zones differ from UTC by multiples of 15 minutes. So the time zone is consulted once per 15
-   * minutes of views, not once per view.
+   * Returns the local hour of a stored `ts`; `undefined` if the text isn't one. Views come in the
+   * order of time, and zones differ from UTC by multiples of 15 minutes. So the time zone is
+   * consulted once per 15 minutes of views, not once per view.
    */
   hourOf(ts: string): Hour | undefined {
     const quarter = Math.floor(Number(ts.slice(HOUR_LENGTH, HOUR_LENGTH + 2)) / 15);

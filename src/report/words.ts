@@ -10,7 +10,7 @@ export function share(count: number, total: number): string {
   return count > 0 && percent < 1 ? '<1%' : `${Math.round(percent)}%`;
 }
 
-/** Below this count, changes are given in views, because one view is several percent. */
+/** Below this count, changes are given in views, because one view would be more than 1%. */
 const PERCENT_FROM = 100;
 
 /** Returns the amount of a change: `12%`, `3 views`; empty if it rounds to nothing. */

@@ -190,8 +190,9 @@ export class Counts implements RequestCounts, SavedCounts {
 const STRAY: ReadonlySet<RefusalCode> = new Set(['not-found', 'method-not-allowed']);
 
 /**
- * Returns whether a scanner, or a person with the address in a browser, sent this request. A request
- * with an Origin comes from a page's script: its view went to a wrong path or was redirected.
+ * Returns whether a scanner, or a person with the address in a browser, sent this request. A
+ * request with an Origin comes from a page's script: its view went to a wrong path or was
+ * redirected.
  */
 export const isStray = ({ code, origin }: Pick<Sample, 'code' | 'origin'>): boolean =>
   origin === undefined && STRAY.has(code);

@@ -94,8 +94,8 @@ async function bytesPerDay(dir: string, [, ...days]: readonly string[], nowMs: n
 export interface Space {
   readonly freeBytes: number;
   /**
-   * The days until `--min-free` is reached, estimated from the last complete days; `undefined` before the
-   * first complete day.
+   * The days until `--min-free` is reached, estimated from the last complete days; `undefined`
+   * before the first complete day.
    */
   readonly daysLeft: number | undefined;
   /** The most space that could be free on it. */

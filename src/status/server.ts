@@ -1,6 +1,6 @@
 // The status server, on each runtime's ordinary HTTP server. It may be exposed to a network, so it
-// reads no body and bounds its load: on Node the connections and the time for a head, on Deno and Bun
-// the requests that are being answered.
+// reads no body and bounds its load: on Node the connections and the time for a head, on Deno and
+// Bun the requests that are being answered.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

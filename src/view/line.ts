@@ -48,7 +48,10 @@ export function linesOf(heads: string, fields: readonly Uint8Array[]): Uint8Arra
   return lines;
 }
 
-/** A report validates stored lines with this schema. */
+/**
+ * The fields of a stored line, in order. Reports make their pattern from it, and the printed table
+ * of ClickHouse its columns.
+ */
 export const LineSchema = v.strictObject(
   { ts: v.string('string'), id: v.string('string'), ...ViewSchema.entries },
   'object',

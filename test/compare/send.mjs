@@ -5,7 +5,7 @@ import { BODY, ORIGIN } from '../bench/request.mjs';
 const CONNECTIONS = 32;
 
 /**
- * Sends views with the numbers 0, 1, 2 … as `pid`, limited to a number per second.
+ * Sends views with the `pid`s view-0, view-1 and so on, at most this many per second.
  * @param fault called when the last view is sent.
  * @returns the numbers of the acknowledged views.
  */

@@ -63,7 +63,9 @@ async function fillAndFree(runtime: Runtime, random: Random): Promise<void> {
   trial.expectWhole();
 }
 
-/** Fills the disk, ends the collector with SIGKILL or SIGTERM, and starts another on the full disk. */
+/**
+ * Fills the disk, ends the collector with SIGKILL or SIGTERM, and starts another on the full disk.
+ */
 const fillAndEnd =
   (signal: 'SIGKILL' | 'SIGTERM'): Fault =>
   async (runtime, random) => {

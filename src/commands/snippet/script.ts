@@ -1,7 +1,7 @@
 // The script that `viewlog snippet` prints for a project's pages. The build minifies it, and the
 // command replaces the names declared here with values. Every page loads every byte of the script,
-// so the script is terse and uses no `const`. Browsers without `||=`, from before the autumn of 2020,
-// can't parse it, so they send nothing.
+// so the script is terse and uses no `const`. Browsers without `||=`, from before the autumn of
+// 2020, can't parse it, so they send nothing.
 
 /** The project's id. */
 declare const PROJECT: string;

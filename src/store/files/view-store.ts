@@ -118,8 +118,8 @@ export class LocalViewStore implements ViewStore {
 
   /**
    * Refuses new views, writes and syncs the queue, closes the file.
-   * @throws {Fatal} the error that `onFatal` got, before or meanwhile; exit 74 if the disk takes longer,
-   *   or if the file is left with a fragment.
+   * @throws {Fatal} the error that `onFatal` got, before or meanwhile; exit 74 if the disk takes
+   *   longer, or if the file is left with a fragment.
    */
   async close(timeoutMs: number): Promise<void> {
     this.#isClosing = true;
