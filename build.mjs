@@ -168,7 +168,7 @@ const { outputFiles, metafile } = await build({
   // Smaller, but with the lines and names that a stack trace needs.
   minifyWhitespace: true,
   minifySyntax: true,
-  lineLimit: 3_000,
+  lineLimit: 8_000,
   charset: 'utf8',
   logLevel: 'warning',
   plugins: [shortNames, without],

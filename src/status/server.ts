@@ -89,7 +89,8 @@ async function listenOnNode(host: string, port: number, handler: Handler) {
     connectionsCheckingInterval: 5_000,
   });
   // Loaded only at the first request: it takes a tenth of a start and 5 MiB.
-  const load = async () => (await import('@hono/node-server')).getRequestListener(handler, ADAPTER);
+  const load = async () =>
+    (await import('./node-listener.ts')).getRequestListener(handler, ADAPTER);
   let listener: ReturnType<typeof load> | undefined;
   server.on('request', (incoming, outgoing) => {
     // To keep the connection, Node would read the body.
