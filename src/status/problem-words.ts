@@ -282,11 +282,14 @@ const SET_BY = {
 };
 
 /** Returns what to do about a project that has sent no views lately. */
-function silentStep({ reasons }: ProjectRow): Step {
+function silentStep({ reasons }: ProjectRow, of: Installation): Step {
   const refused =
     " Some views were refused in the last 24 hours; to see why, open the project's row on the status page.";
-  const text = "Check that the site's pages still contain the script.";
-  return { text: reasons.length > 0 ? text + refused : text };
+  const text =
+    "Check that the site's pages still contain the script and that their Content-Security-Policy " +
+    `allows it.${reasons.length > 0 ? refused : ''} To test the way to viewlog, replace the address ` +
+    'after --url with the one that your pages post to:';
+  return { text, command: commands.doctor(of, { url: VIEWS_SITE }) };
 }
 
 /** Returns the problem of a project's views or of requests that name no project. */
@@ -312,7 +315,7 @@ export function problemNotice(row: ProjectRow, of: Installation, nowMs: number):
   const since = `${named(name)}${still}: ${what}.`;
   const title = isGreen && open.length > 0 ? `${since} ${otherRefusals(row)}` : since;
   const steps = causeSteps(row, shown, of, nowMs);
-  return { colour, title, steps: state === 'silent' ? [silentStep(row)] : steps };
+  return { colour, title, steps: state === 'silent' ? [silentStep(row, of)] : steps };
 }
 
 function otherRefusals({ kind, refused, reasons }: ProjectRow): string {
@@ -380,7 +383,7 @@ function reasonSteps(
   const { kind } = row;
   const views = plural(lastDay, nounOf(kind));
   const failed = kind === 'requests' ? 'failed' : `${were(lastDay)} refused`;
-  const what = `${views} ${failed} in the last 24 hours, ${lastDay === 1 ? '' : 'most recently '}${latestWords(sample)}`;
+  const what = `${views} ${failed} in the last 24 hours, ${lastDay === 1 ? '' : 'most recently '}${latestWords(sample, row)}`;
   const isRecovering = isOpen(reason) && acceptedSince > 0 && nowMs - lastMs >= CALM_MS;
   const since =
     kind === 'requests'
@@ -392,29 +395,46 @@ function reasonSteps(
     ...arrivedSteps(sample),
     ...(sample.code === 'project-not-activated' ? typoSteps(row) : []),
     // For a project that is no longer listed, `delistedStep` already gives the fix.
-    ...(isDelisted(row) ? [] : faultSteps(reason, of)),
+    ...(isDelisted(row) ? [] : faultSteps(reason, row, of).map((step) => afterTypo(step, row))),
     ...fateSteps(reason, nounOf(kind), of),
   ];
 }
 
+/** Offers to activate an id only if it isn't a typo. */
+const afterTypo = (step: Step, { meant }: ProjectRow): Step =>
+  meant !== undefined && step.text === ADVICE.activate
+    ? { ...step, text: 'Otherwise, to count the site under this id, activate the project:' }
+    : step;
+
 /** Returns the fix of the latest fault, then each other fault with its fix. */
-function faultSteps(reason: JudgedReason, of: Installation): Step[] {
+function faultSteps(reason: JudgedReason, row: ProjectRow, of: Installation): Step[] {
   const others = reason.fixedMs === undefined ? reason.others : [];
   const steps = [fixOf(reason, of)];
   for (const sample of others) {
     const fix = fixOf({ ...reason, sample }, of);
     // A fix shared by several faults follows the last of them.
     if (stepText(fix) === stepText(steps.at(-1)!)) steps.pop();
-    steps.push({ text: `Another case, most recently ${latestWords(sample)}` }, fix);
+    steps.push({ text: `Another case, most recently ${latestWords(sample, row)}` }, fix);
   }
   return steps;
 }
 
 /** `on 2026-11-22 14:00 UTC from https://a.example: mb must be an integer (received "12").` */
-function latestWords(sample: Sample): string {
+function latestWords(sample: Sample, row: ProjectRow): string {
   const isAnywhere = sample.origin === undefined && sample.code !== 'origin-not-allowed';
   const from = isAnywhere ? '' : ` ${fromWords(sample)}`;
-  return `on ${at(sample.atMs)}${from}: ${whyOf(sample)}.`;
+  const isRefusedId = sample.code === 'project-not-activated';
+  return `on ${at(sample.atMs)}${from}: ${isRefusedId ? whyRefused(row) : whyOf(sample)}.`;
+}
+
+/** Why the views of an id are refused now. */
+function whyRefused({ kind, active, removed }: ProjectRow): string {
+  if (kind === 'unlisted') {
+    return removed === undefined
+      ? "the projects file doesn't list this id"
+      : 'the projects file no longer lists this id';
+  }
+  return active ? "the project wasn't active" : 'the project is inactive';
 }
 
 const fromWords = ({ origin }: Sample): string =>
@@ -455,8 +475,8 @@ function typoSteps({ id, meant }: ProjectRow): Step[] {
   if (meant === undefined) return [];
   const listed = meant.name === undefined ? meant.id : `${meant.id} (${named(meant.name)})`;
   const text =
-    `${id} is one typo away from ${listed}. If it is a typo, correct it in the pages; ` +
-    "its views can't be sent again under another id.";
+    `${id} is one typo away from ${listed}. If that id was meant, correct it in the pages; the ` +
+    "views refused so far can't be sent again under another id.";
   return [{ text }];
 }
 
@@ -479,16 +499,21 @@ const LATEST_BODY = 'The latest body:';
 /** Codes whose detail says more than the code: a place, a type, or sizes. */
 const DETAILED: ReadonlySet<RefusalCode> = new Set([
   'malformed-json',
+  'method-not-allowed',
   'not-found',
   'unsupported-media-type',
   'view-too-large',
 ]);
 
+const ONE_CLAUSE = /^(?:"[^"]*"|[^".;]|[.;](?! |$))*/;
+const ONE_SENTENCE = /^(?:"[^"]*"|[^".]|\.(?! |$))*/;
+
 /** `invalid view`, or what is wrong with the latest one */
 function whyOf(sample: Sample): string {
   const { code, isCut, detail, issues, faults } = sample;
   // The rest tells the page's developer what to do.
-  const [fact] = /^(?:"[^"]*"|[^".;]|[.;](?! |$))*/.exec(detail)!;
+  const end = code === 'view-too-large' ? ONE_SENTENCE : ONE_CLAUSE;
+  const [fact] = end.exec(detail)!;
   if (DETAILED.has(code) && !isCut) {
     const why = fact.replace(/^(?:The|There|Line)\b/, (word) => word.toLowerCase());
     return `${refusalLabel(sample)} (${printable(why)})`;
@@ -683,8 +708,8 @@ const WRONG_PATH =
   'Have the pages send to /view. If they already do, a proxy is changing the path. To see how to configure it:';
 
 const REDIRECTED =
-  "Have the pages send POST requests to viewlog's final address, because a redirect can turn a " +
-  'POST into a GET. To read more:';
+  'Have the pages post straight to the address at which viewlog answers. A redirect, for example ' +
+  'from http to https, can turn a POST into a GET. To read more:';
 
 const NULL_ORIGIN =
   'The origin "null" can\'t be listed: any page in a sandboxed frame or opened from a file ' +
@@ -760,7 +785,7 @@ function firstSteps({ installation: of, projects, startMs }: StatusModel): Notic
     command: commands.activate(of, id, { origin: origins?.[0] }),
   };
   const script = {
-    text: "To print the script for a project's pages, run this with the address that browsers use after --url:",
+    text: "To print the script for a project's pages, run this. Replace the address after --url with the one that browsers use:",
     command: commands.snippet(of, id, VIEWS_SITE),
   };
   const test = {

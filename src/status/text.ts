@@ -61,5 +61,5 @@ const eventsOf = ({ title, events }: words.EventList): string =>
 
 function tableLine(cells: readonly string[], state: string, project: string): string {
   const padded = cells.map((cell, i) => cell.padStart(words.COLUMNS[i]!.length + 3));
-  return `${padded.join('')}   ${state.padEnd(20)}${project}`;
+  return `${padded.join('')}   ${state.padEnd(27)}${project}`;
 }

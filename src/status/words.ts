@@ -143,7 +143,7 @@ function problemNames(open: readonly ProjectRow[], inAll: number): string {
     .slice(0, NAMES_MAX)
     .map(
       (row) =>
-        `${named(row.name)}: ${stateWords(row)}${reasonsWords(row.reasons.filter(({ lastHour }) => lastHour > 0))}`,
+        `${named(row.name)}: ${row.state === 'silent' ? 'no views for 3 hours' : stateWords(row)}${reasonsWords(row.reasons.filter(({ lastHour }) => lastHour > 0))}`,
     );
   const more = inAll - each.length;
   return [...each, ...(more > 0 ? [`${formatCount(more)} more`] : [])].join('; ');
@@ -198,7 +198,7 @@ export function figures(model: StatusModel): Figure[] {
 }
 
 /** Explains why the number can exceed the sum of the problems above it. */
-const REFUSED_HINT = 'in the last hour, with those of unlisted ids and fixed problems';
+const REFUSED_HINT = 'in the last hour, from all senders';
 
 function storeFigure({ store, space }: StatusModel): Figure {
   if (isStream(store)) {
@@ -209,7 +209,7 @@ function storeFigure({ store, space }: StatusModel): Figure {
   if (space === undefined) return ['Free disk', 'unknown', "viewlog can't check it"];
   const { freeBytes, daysLeft } = space;
   const lasts =
-    daysLeft === undefined ? 'days left: not known yet' : `lasts ${daysInWords(daysLeft)}`;
+    daysLeft === undefined ? 'estimate after one full day' : `lasts ${daysInWords(daysLeft)}`;
   return ['Free disk', formatRoundedSize(freeBytes), lasts];
 }
 
@@ -257,9 +257,9 @@ export const cells = ({ figures: f }: ProjectRow): string[] =>
 export function chartWords({ hours, refusedHours, figures }: ProjectRow): string {
   const [accepted, refused] = [hours, refusedHours].map((all) => formatCount(Math.max(0, ...all)));
   const { today, yesterday } = figures;
-  const most = `up to ${accepted} accepted and up to ${refused} refused per hour`;
+  const most = `Most in one hour of the last 24: ${accepted} accepted, ${refused} refused.`;
   const before = yesterday === undefined ? '' : `; yesterday: ${formatCount(yesterday)}`;
-  return `Views in the last 24 hours: ${most}. Accepted today: ${formatCount(today)}${before}.`;
+  return `${most} Accepted today: ${formatCount(today)}${before}.`;
 }
 
 /** Returns how many projects aren't shown. */

@@ -53,7 +53,7 @@ it('the status page shows when counting began, if the collector has run for days
   const scene = new Scene([AURORA], NOON - 3 * DAY_MS);
   scene.counts.sinceMs -= DAY_MS;
   scene.accept();
-  expect(scene.whole()).toMatch(/^Free disk: 8\.0 GiB \(days left: not known yet\)$/m);
+  expect(scene.whole()).toMatch(/^Free disk: 8\.0 GiB \(estimate after one full day\)$/m);
   scene.around = { files: { bytesPerDay: 2 ** 30 } };
   expect(scene.whole()).toMatch(
     /\nLast view accepted 1 s ago\. viewlog restarted on 2026-11-19 14:00 UTC\. The counts began on 2026-11-18 14:00 UTC\.\n[^]*\nFree disk: 8\.0 GiB \(lasts 7 days\)\n[^]*\nWriting views-2026-11-22\.ndjson, 1\.2 KiB\. viewlog 0\.1\.0\.\n$/,
@@ -161,7 +161,7 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
       / which is 64 MiB \(set on the command line\)\..* Alternatively, start viewlog with a lower --min-free\. To list /,
     );
     expect(headlineOf(scene.model())[0]).toBe('red');
-    expect(scene.whole()).toMatch(/ not stored {10}1 .* not stored {10}2 .* inactive {12}3 /s);
+    expect(scene.whole()).toMatch(/ not stored {17}1 .* not stored {17}2 .* inactive {19}3 /s);
   });
 
   it('a proxy cuts bodies', () => {
@@ -272,8 +272,8 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
   Send views as application/json; with sendBeacon, as a Blob of that type.
 `);
     expect(scene.text())
-      .toContain(`  2 requests failed in the last 24 hours, most recently on ${at('14:00')} from ${MOVED}: method not allowed.
-  Have the pages send POST requests to viewlog's final address, because a redirect can turn a POST into a GET. To read more:
+      .toContain(`  2 requests failed in the last 24 hours, most recently on ${at('14:00')} from ${MOVED}: method not allowed (Refused).
+  Have the pages post straight to the address at which viewlog answers. A redirect, for example from http to https, can turn a POST into a GET. To read more:
     ${VIEWLOG} help 405
 `);
   });
@@ -490,7 +490,7 @@ Aurora: its only view in the last hour was refused (origin not allowed). The ref
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
   1 refused view is stored. A replay wouldn't help: views without an Origin header would be refused again.
 Project 3 (inactive, but still sending): all 99 views in the last hour were refused (project not activated). The refusals began on ${at('14:00')}.
-  99 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: project not activated.
+  99 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: the project is inactive.
   If this site should be counted, activate the project. Otherwise, remove the script from its pages. To activate the project:
     ${VIEWLOG} activate 3 ${FILES}
   99 refused views are stored. Once the project is active, send them again:`);
@@ -504,18 +504,19 @@ Project 3 (inactive, but still sending): all 99 views in the last hour were refu
     scene.nowMs = NOON - 5 * HOUR_MS;
     scene.accept();
     scene.nowMs = NOON;
-    expect(scene.text()).toBe(`Aurora: silent
+    expect(scene.text()).toBe(`Aurora: no views for 3 hours
 Aurora: no views accepted in the last 3 hours (25 in the same hours the day before). The last view was accepted on ${at('09:00')}.
-  Check that the site's pages still contain the script.`);
+  Check that the site's pages still contain the script and that their Content-Security-Policy allows it. To test the way to viewlog, replace the address after --url with the one that your pages post to:
+    ${VIEWLOG} doctor ${FILES} --url https://views.example.com`);
     scene.nowMs = NOON - 1.5 * HOUR_MS;
-    expect(scene.text()).toMatch(/^Aurora: silent\n/);
+    expect(scene.text()).toMatch(/^Aurora: no views for 3 hours\n/);
     scene.nowMs = NOON - 3 * HOUR_MS;
     expect(scene.text()).toBe('Quiet: no views from active projects in the last hour');
     scene.nowMs = NOON - 2 * HOUR_MS;
     scene.refuse(1, moved, MOVED);
     scene.nowMs = NOON;
     expect(scene.text()).toMatch(
-      /\n {2}Check that .* the script\. Some .* to see why, open the project's row on the status page\.$/,
+      /\n {2}Check that .* allows it\. Some .* to see why, open the project's row on the status page\. To test /,
     );
     scene.accept();
     expect(scene.text()).toBe('Views are arriving from 1 of 2 active projects');
@@ -527,7 +528,7 @@ Aurora: no views accepted in the last 3 hours (25 in the same hours the day befo
 To get the first view
   Activate a project, with your own id and address:
     ${VIEWLOG} activate 1000001 ${FILES} --origin https://www.example.com
-  To print the script for a project's pages, run this with the address that browsers use after --url:
+  To print the script for a project's pages, run this. Replace the address after --url with the one that browsers use:
     ${VIEWLOG} snippet 1000001 ${FILES} --url https://views.example.com
   Or send a test view from this machine (it counts like any other view):
     curl http://127.0.0.1:8080/view -H 'Content-Type`);
@@ -599,7 +600,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   expect(scene.whole()).toContain('. Views of 2 unlisted ids are refused (see below).\n');
   expect(scene.whole()).toContain(`Unlisted ids that send views:
 77
-  9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: project not activated.
+  9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: the projects file doesn't list this id.
   If this site should be counted, activate the project. Otherwise, remove the script from its pages. To activate the project:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example${again}1000010
 `);
@@ -615,7 +616,7 @@ it('the status page shows an unlisted id until it is activated, with the command
     /^Views are arriving from 2 of 3 active projects; earlier problems are fixed\nNew: the problem was fixed/,
   );
   expect(scene.whole()).toContain(now);
-  expect(scene.whole()).toMatch(/ 9 {3}arriving {12}77 {2}New\n/);
+  expect(scene.whole()).toMatch(/ 9 {3}arriving {19}77 {2}New\n/);
   const entry = { name: "Jo's", origins: ['https://x.example', MOVED], maxViewsPerMinute: 500 };
   scene.list(AURORA, { id: '2' }, { id: '77', ...entry, contact: 'a@b.example' });
   scene.list(AURORA, { id: '2' });
@@ -629,7 +630,7 @@ it('the status page shows an unlisted id until it is activated, with the command
     .toContain(`Project 77 (no longer listed): 9 of 10 views in the last hour were refused (project not activated). The refusals began on ${at('14:00')}.
   Project 77 was in the projects file, and its last view was accepted on ${at('14:00')}. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. If it was removed on purpose, remove the script from its pages. To add a new entry instead, with https://x.example as its only origin and without the old name and limit:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example
-  9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: project not activated.${again.trimEnd()}`);
+  9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: the projects file doesn't list this id.${again.trimEnd()}`);
   scene.refuse(1, { code: 'origin-not-allowed', project: '77' }, MOVED);
   expect(scene.text().match(/activate 77 .*/g)).toStrictEqual([
     `activate 77 ${FILES} --origin https://x.example`,
@@ -694,7 +695,7 @@ it('the status page reports no problem for a deactivated project that has stoppe
   scene.refuse(3, moved, MOVED);
   scene.list(off, { id: '2' });
   expect(scene.text()).toBe('Views are arriving from 1 of 1 active projects');
-  expect(scene.whole()).toMatch(/ 5 .* 7 {3}inactive {12}1 {2}Aurora\n/);
+  expect(scene.whole()).toMatch(/ 5 .* 7 {3}inactive {19}1 {2}Aurora\n/);
   const html = page({ model: scene.model(), open: new Set(['1']) });
   expect(html).toContain('The project is inactive, so all its views are refused.');
   expect(html).not.toMatch(/accepted again since|waiting for the next view/);
@@ -730,9 +731,7 @@ it('the status page counts refused requests, except those of scanners, in a tile
   expect(scene.text()).toMatch(
     /^Views are arriving from 2 of 2 active projects; earlier problems are fixed\n/,
   );
-  expect(scene.whole()).toContain(
-    '\nRefused: 7 (in the last hour, with those of unlisted ids and fixed problems)\n',
-  );
+  expect(scene.whole()).toContain('\nRefused: 7 (in the last hour, from all senders)\n');
 });
 
 it('the status page shows the invalid line of the projects file, with a mark at the error', () => {
@@ -761,7 +760,7 @@ it.each<[where: string, around: Scene['around']]>([
     const scene = new Scene([{ id: '1' }]);
     scene.around = around;
     expect(scene.text()).toBe('No view accepted since the counts began');
-    expect(scene.whole()).toMatch(/ quiet {15}1 {2}Project 1$/m);
+    expect(scene.whole()).toMatch(/ quiet {22}1 {2}Project 1$/m);
     const since = `The counts began on ${at('14:00')}; earlier views are in the files.`;
     expect(scene.whole()).toContain(`\n${since}\n`);
     scene.accept();
@@ -1131,9 +1130,7 @@ it('the status page gives the maximum of a chart in words and a long name as a t
   scene.refuse(9, moved, MOVED);
   scene.accept(4);
   const html = page({ model: scene.model(), open: new Set(['1']) });
-  expect(html).toContain(
-    'Views in the last 24 hours: up to 4 accepted and up to 9 refused per hour.',
-  );
+  expect(html).toContain('Most in one hour of the last 24: 4 accepted, 9 refused.');
   expect(html).toContain(`<bdi title="${'x'.repeat(99)}">`);
   // The style sheet hides the reasons in a phone's headline.
   expect(html).toContain('<span class="why"> (origin not allowed)</span>');
@@ -1202,9 +1199,13 @@ it('the status page names a listed id if an unlisted or inactive id is probably 
   scene.refuse(3, unlisted('1000201'), MOVED);
   scene.refuse(3, unlisted('1000002'), MOVED);
   const typo = (id: string) =>
-    `${id} is one typo away from 1000001 (Aurora). If it is a typo, correct it in the pages; its views can't be sent again under another id.`;
-  expect(scene.whole()).toContain(`  ${typo('1000011')}\n  If this site should`);
-  expect(scene.text()).toContain(`  ${typo('1000201')}\n  If this site should`);
+    `${id} is one typo away from 1000001 (Aurora). If that id was meant, correct it in the pages; the views refused so far can't be sent again under another id.`;
+  expect(scene.whole()).toContain(
+    `  ${typo('1000011')}\n  Otherwise, to count the site under this id, activate the project:`,
+  );
+  expect(scene.text()).toContain(
+    `  ${typo('1000201')}\n  Otherwise, to count the site under this id, activate the project:`,
+  );
   expect(scene.whole()).not.toContain('1000002 is one typo');
 });
 
