@@ -257,7 +257,8 @@ export class ArchiveFiles {
 function tooMany(name: string, have: string, idsMax: number): Fatal {
   return new Fatal(
     EXIT.badData,
-    `"${name}"${have} more than ${plural(idsMax, 'line')} that "archive.json" doesn't cover; move ` +
-      'away the view files of days that the stream still has, and the archive will write them again',
+    `"${name}"${have} more than ${plural(idsMax, 'line')} after the position in "archive.json", too ` +
+      'many to compare; move away the view files of days that the stream still has, and the archive ' +
+      'will write them again',
   );
 }

@@ -31,11 +31,15 @@ export class ArchiveLog {
   skip(messages: readonly number[]): void {
     if (messages.length === 0) return;
     this.skipped += messages.length;
-    const what = `${plural(messages.length, 'message')} of stream "${this.#stream}" that aren't views`;
+    const of = `of stream "${this.#stream}"`;
+    const what =
+      messages.length === 1
+        ? `a message ${of} that isn't a view`
+        : `${plural(messages.length, 'message')} ${of} that aren't views`;
     const more = messages.length - SKIPPED_NAMED_MAX;
     const rest = more > 0 ? ` and ${formatCount(more)} more` : '';
     const named = messages.slice(0, SKIPPED_NAMED_MAX).join(', ');
-    this.#log.error(`Skipped ${what}: ${named}${rest}`);
+    this.#log.error(`Skipped ${what} (number ${named}${rest}); another program publishes there`);
   }
 
   /**

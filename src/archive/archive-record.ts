@@ -47,9 +47,10 @@ export async function mismatchOf(
 ): Promise<string | undefined> {
   if (record === undefined) return undefined;
   const { stream, sequence, lastView } = record;
-  if (stream !== source.name) return `"archive.json" belongs to stream "${printable(stream)}"`;
+  if (stream !== source.name)
+    return `"archive.json" belongs to stream "${printable(stream)}" (if you didn't mean to change it, stop the archive and check --data and --nats-stream)`;
   if (created !== record.created) {
-    return `Stream "${stream}" was created at ${created}, the archived one at ${record.created}`;
+    return `Stream "${stream}" was deleted and created again (at ${created}; the archived one at ${record.created})`;
   }
   const lost = `The servers have lost messages of stream "${stream}" that are archived`;
   if (last < sequence) return `${lost}: the stream ends at ${last}, not at ${sequence}`;

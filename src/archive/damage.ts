@@ -64,4 +64,4 @@ export async function removedText(
 const dayIn = (name: string): string => dayOfFileName('views', name) ?? '';
 
 const restoreHint = (name: string): string =>
-  `to restore the views that the stream still has, stop the archive, then run viewlog archive --restore ${dayIn(name)} with its options`;
+  `to restore the views that the stream still has, stop the archive, then start it once with its usual options and --restore ${dayIn(name)}`;

@@ -162,8 +162,8 @@ export class DayWriter {
     if (isWhole) return;
     throw new Fatal(
       EXIT.ioError,
-      `"${file.path}" may end in a fragment, because its last line couldn't be written completely; ` +
-        'viewlog seals it at the next start',
+      `The last line of "${file.path}" may be incomplete, because a write failed; no acknowledged ` +
+        'view is lost. The next start ends the line with a newline',
     );
   }
 

@@ -287,7 +287,8 @@ export class Lock {
     // Root may have asked a process of another user.
     const who = printable(parts.filter(Boolean).join(', '));
     const end = await killCommand(holder, this.#path);
-    const next = isLost ? 'so this one is stopping. To end the other one' : `${wait} or end it`;
-    return `${where}: ${who}${wantedAt}${isLost ? ', ' : '; '}${next}${end === undefined ? '' : `: ${end}`}`;
+    const next = isLost ? 'to end the other one' : `${wait} or end it`;
+    const how = end === undefined ? (isLost ? '' : `; ${next}`) : `; ${next}: ${end}`;
+    return `${where}${isLost ? ', so this one is stopping' : ''}: ${who}${wantedAt}${how}`;
   }
 }

@@ -72,7 +72,9 @@ async function removeOverdue(options: RetentionOptions): Promise<void> {
       await removeOldest(kind, options);
     } catch (error) {
       const { dir, log } = options;
-      log.warn(`Can't remove old ${kind}-* files from "${dir}": ${errorText(error)}`);
+      log.warn(
+        `Can't remove old ${kind}-* files from "${dir}": ${errorText(error)}; trying again in an hour`,
+      );
     }
   }
 }

@@ -53,6 +53,10 @@ export function configFault(config: StreamConfig): string | undefined {
   return `${why}; add "${VIEWS}.>"`;
 }
 
+/** Returns the fault of a configuration with its fix. */
+export const withFix = (fault: string): string =>
+  fault.includes(';') ? fault : `${fault}; name another stream with --nats-stream`;
+
 /** A collector's requirements of the servers and of a stream. */
 export interface StreamNeeds {
   /** The operator's number; `undefined`: three, if the cluster has three servers. */
@@ -75,7 +79,7 @@ export function limitFault(
   const needed = viewBytesMax + HEADER_BYTES;
   const tooSmall = (what: string, max: number, limit: string): string =>
     `${what} at most ${formatSize(max)} (${limit}), but --max-view ` +
-    `${formatSizeOption(viewBytesMax)} needs ${formatCount(needed)} bytes, headers included`;
+    `${formatSizeOption(viewBytesMax)} needs ${formatCount(needed)} bytes, headers included; raise the limit or lower --max-view`;
   if (payloadMax < needed) {
     return tooSmall('The NATS servers accept messages of', payloadMax, 'max_payload');
   }

@@ -106,7 +106,7 @@ export function cannotUse(
   cluster: Cluster,
 ): Fatal {
   const refused: Readonly<Record<number, string>> = {
-    [SUBJECTS_OVERLAP]: `another stream stores the same subjects (${subjects?.join()}); remove them from that stream or delete it`,
+    [SUBJECTS_OVERLAP]: `another stream stores ${subjects?.join()}; if it has your views, name it with --nats-stream, otherwise remove these subjects from it`,
     [NOT_CLUSTERED]: `the server isn't part of a cluster, so it can't have ${replicas} replicas; leave out --nats-replicas`,
   };
   const isUnanswered = error instanceof cluster.client.errors.TimeoutError;

@@ -110,7 +110,7 @@ export class RefusalLog {
       last = { ...last, beganMs: nowMs, causes: new Set(causes.keys()) };
       const whole = { ...then, accepted: judged.accepted };
       const what = `${who}: ${problemWords(whole, ` (${[...causes.keys()].join(', ')})`)}`;
-      const which = causes.size > 1 ? `About "${begun[0]}": ` : '';
+      const which = causes.size > 1 ? `For "${begun[0]}": ` : '';
       this.#log.warn(`${what}. ${which}${this.#fixFor(begun[1], judged)}`);
     }
     const left = new Set(open.map(labelOf).filter((cause) => last.causes.has(cause)));
@@ -123,12 +123,13 @@ export class RefusalLog {
         return reasons.length > 0 && reasons.every(({ remedy }) => remedy.kind === 'fixed');
       };
       const isAgain = open.length === 0 && ended.every(isCauseFixed);
-      const views = `views are ${isAgain ? 'accepted again' : 'no longer refused'}`;
-      const how = kind === 'requests' ? 'requests no longer fail' : views;
-      const were = `. They ${kind === 'requests' ? 'failed' : 'were refused'} because of`;
-      const causesOf = open.length > 0 ? ' because of' : were;
+      const what = kind === 'requests' ? 'requests no longer fail' : 'views are no longer refused';
+      const how = isAgain
+        ? 'views are accepted again; they had been refused'
+        : `${what} for ${ended.length > 1 ? 'these reasons' : 'this reason'}`;
+      const rest = open.length > 0 ? ', but still for others' : '';
       last = { ...last, endedMs: nowMs, causes: left };
-      this.#log.info(`${who}: ${how}${causesOf}: ${ended.join(', ')}`);
+      this.#log.info(`${who}: ${how} (${ended.join(', ')})${rest}`);
     }
     if (last !== NEVER) this.#logged.set(id, last);
   }

@@ -205,7 +205,7 @@ describe('an archive', () => {
       await running;
       expect(log.lines.filter((line) => line.startsWith('error'))).toStrictEqual([
         expect.stringMatching(
-          `View file "${NAME}" was cut short .*stop the archive, then run viewlog archive --restore ${DAY} `,
+          `View file "${NAME}" was cut short .*stop the archive, then .* --restore ${DAY}$`,
         ),
       ]);
       expect(archive.state().shortened).toStrictEqual([NAME]);
@@ -238,7 +238,7 @@ describe('an archive', () => {
     fs.rmSync(file);
     expect(await archiveAll(stream, dir)).toStrictEqual([
       expect.stringMatching(
-        `^warn: View file "${NAME}" was removed .*run viewlog archive --restore ${DAY} `,
+        `^warn: View file "${NAME}" was removed .*stop the archive, then .* --restore ${DAY}$`,
       ),
     ]);
     expect(fs.existsSync(file)).toBe(false);

@@ -244,7 +244,7 @@ describe('/arriving', () => {
     scene.nowMs = NOON - 26 * HOUR_MS;
     scene.accept(20);
     scene.nowMs = NOON;
-    expect(await ask()).toStrictEqual([503, 'Aurora: silent']);
+    expect(await ask()).toStrictEqual([503, 'Aurora: no views for 3 hours']);
     expect((await ask('?project=2'))[0]).toBe(200);
     scene.around = { store: { unavailable: 'the disk is full' } };
     const full = 'Every view is refused: the disk is full';
@@ -319,7 +319,7 @@ it("an archive's status page is text, and its /readyz gives reasons", async () =
   expect(await get('/readyz')).toContain('"warnings":["It is old"]');
   shortened.push('views-2026-03-01.ndjson');
   expect(await get('/readyz', 'n1:4222')).toContain(
-    'stop the archive, then run viewlog archive --restore 2026-03-01 with its options"]',
+    'stop the archive, then start it once with its usual options and --restore 2026-03-01"]',
   );
   expect(await get('/', 'n1:4222')).toMatch(/^Warning: +It is old$/m);
 });
@@ -370,7 +370,7 @@ it('a collector logs when a cause of refusals begins, with the fix, and when it 
   expect(look()).toStrictEqual([]);
   scene.around = {};
   const ended =
-    'info: Project 1 (Aurora): views are accepted again. They were refused because of: origin not allowed';
+    'info: Project 1 (Aurora): views are accepted again; they had been refused (origin not allowed)';
   expect(look()).toStrictEqual([ended]);
   expect(refuse()).toStrictEqual([]);
   scene.nowMs = NOON + HOUR_MS + 60_000;
@@ -411,9 +411,11 @@ it.each([
     for (const one of scene.judged()) refusalLog.update(one, scene.state());
     expect(log.lines).toStrictEqual([
       expect.stringMatching(
-        /^warn: .* \(invalid view, origin not allowed\)\. About "invalid view": Correct the page/,
+        /^warn: .* \(invalid view, origin not allowed\)\. For "invalid view": Correct the page/,
       ),
-      expect.stringMatching(/^info: .* no longer refused because of: origin not allowed$/),
+      expect.stringMatching(
+        /^info: .* no longer refused for this reason \(origin not allowed\), but still for others$/,
+      ),
     ]);
   },
 );
@@ -462,7 +464,7 @@ it('a collector logs which causes have ended, and whether others remain', () => 
   scene.nowMs += HOUR_MS;
   scene.accept(1);
   expect(look()).toStrictEqual([
-    'info: Requests without a project: requests no longer fail. They failed because of: malformed JSON, unsupported media type',
+    'info: Requests without a project: requests no longer fail for these reasons (malformed JSON, unsupported media type)',
   ]);
   scene.nowMs += HOUR_MS;
   scene.refuse(4, { code: 'malformed-json' });
@@ -471,7 +473,7 @@ it('a collector logs which causes have ended, and whether others remain', () => 
   scene.nowMs += HOUR_MS;
   scene.refuse(3, { code: 'unsupported-media-type' });
   expect(look()).toStrictEqual([
-    'info: Requests without a project: requests no longer fail because of: malformed JSON',
+    'info: Requests without a project: requests no longer fail for this reason (malformed JSON), but still for others',
   ]);
   scene.list({ id: '1', origins: ['https://a.example'] });
   scene.refuse(4, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
@@ -480,7 +482,7 @@ it('a collector logs which causes have ended, and whether others remain', () => 
   scene.list({ id: '1' });
   scene.accept();
   expect(look()).toStrictEqual([
-    'info: Project 1: views are no longer refused because of: origin not allowed',
+    'info: Project 1: views are no longer refused for this reason (origin not allowed), but still for others',
   ]);
 });
 
@@ -521,7 +523,7 @@ describe('the log of refusals that end within a minute', () => {
     scene.accept(70);
     expect(look()).toStrictEqual([
       'warn: Project 1: 9 of 79 views in the last hour were refused (origin not allowed). Views have been accepted again since 2026-11-22 14:00 UTC.',
-      'info: Project 1: views are accepted again. They were refused because of: origin not allowed',
+      'info: Project 1: views are accepted again; they had been refused (origin not allowed)',
     ]);
     expect(look()).toStrictEqual([]);
     burst();
@@ -555,7 +557,7 @@ describe('the log of refusals that end within a minute', () => {
     expect(look()).toHaveLength(1);
     scene.accept(60);
     expect(look()).toStrictEqual([
-      'info: Project 1: views are no longer refused. They were refused because of: origin not allowed',
+      'info: Project 1: views are no longer refused for this reason (origin not allowed)',
     ]);
   });
 
@@ -566,7 +568,7 @@ describe('the log of refusals that end within a minute', () => {
     scene.nowMs += HOUR_MS;
     scene.accept(1);
     expect(look()).toStrictEqual([
-      'info: Project 1: views are no longer refused. They were refused because of: origin not allowed',
+      'info: Project 1: views are no longer refused for this reason (origin not allowed)',
     ]);
   });
 });

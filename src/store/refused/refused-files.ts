@@ -115,7 +115,10 @@ export class RefusedFiles implements RefusedStore {
         if (this.#isFailing) this.#options.log.info('Storing refused views again');
         this.#isFailing = false;
       } catch (error) {
-        if (!this.#isFailing) this.#options.log.warn(`Dropping refused views: ${errorText(error)}`);
+        if (!this.#isFailing) {
+          const what = "Refused views aren't being stored; accepted views aren't affected";
+          this.#options.log.warn(`${what}: ${errorText(error)}`);
+        }
         this.#isFailing = true;
       }
       const stored = this.#counts.storedLines - linesBefore;

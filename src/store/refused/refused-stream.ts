@@ -54,7 +54,10 @@ export async function createRefusedStream(options: RefusedStreamOptions) {
   } catch (error) {
     cluster.refuseDenied(error);
     if (error instanceof Fatal && error.exitCode === EXIT.badConfiguration) throw error;
-    log.warn(`Can't store refused views in stream ${stream}: ${printable(errorText(error))}`);
+    const why = printable(errorText(error));
+    log.warn(
+      `Refused views aren't being stored in stream ${stream}; accepted views aren't affected: ${why}`,
+    );
   }
   return new RefusedStream(options);
 }
@@ -66,8 +69,9 @@ export async function createRefusedStream(options: RefusedStreamOptions) {
 export function ownerFault({ name, subjects, discard }: StreamConfig): string | undefined {
   if (subjects.join() === SUBJECTS && discard === 'old') return undefined;
   return (
-    `Stream ${name} doesn't belong to viewlog (subjects ${subjects.join(', ')}, discard ${discard}); name another stream with ` +
-    '--nats-stream or store no refused views with --max-refused 0'
+    `Stream ${name} doesn't belong to viewlog: it has the subjects ${subjects.join(', ')} and ` +
+    `discard ${discard} (viewlog needs ${SUBJECTS} and discard old). If no other program uses it, ` +
+    'correct it; otherwise, store no refused views, with --max-refused 0'
   );
 }
 

@@ -18,7 +18,13 @@
 import type { StreamConfig, StreamInfo } from '@nats-io/jetstream';
 import { EXIT, Fatal } from '../../base/exit.ts';
 import { every } from '../../base/time.ts';
-import { configFault, limitFault, type StreamNeeds, VIEWS } from '../../jetstream/inspect.ts';
+import {
+  configFault,
+  limitFault,
+  type StreamNeeds,
+  VIEWS,
+  withFix,
+} from '../../jetstream/inspect.ts';
 import { FAILURES, Publisher } from '../../jetstream/publisher.ts';
 import { StreamWatch } from '../../jetstream/stream-watch.ts';
 import { type PrepareOptions, prepareStream, probe } from '../../jetstream/stream.ts';
@@ -55,7 +61,7 @@ export async function createStreamStore(options: StreamStoreOptions): Promise<St
   });
   const fault = configFault(info.config);
   if (fault !== undefined) {
-    throw new Fatal(EXIT.badConfiguration, `Stream ${stream} can't store views: ${fault}`);
+    throw new Fatal(EXIT.badConfiguration, `Stream ${stream} can't store views: ${withFix(fault)}`);
   }
   refuseSmall(info.config, options);
   // Finds out whether viewlog may publish views. The stream may have no leader yet.

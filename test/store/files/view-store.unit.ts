@@ -169,7 +169,7 @@ describe('a full disk', () => {
     await store.append(view(1));
     await expect(store.close(20_000)).rejects.toMatchObject({
       exitCode: 74,
-      message: `"${path}" may end in a fragment, because its last line couldn't be written completely; viewlog seals it at the next start`,
+      message: `The last line of "${path}" may be incomplete, because a write failed; no acknowledged view is lost. The next start ends the line with a newline`,
     });
     const again = await openStore({ dir });
     expect(text()).toHaveLength(41);

@@ -161,13 +161,13 @@ describe.skipIf(!canRunNats())('with a stream,', () => {
       "stream VIEWS_REFUSED doesn't belong to viewlog",
       'VIEWS_REFUSED',
       { subjects: ['other.>'], max_bytes: 7e6 },
-      /^error: Stream VIEWS_REFUSED doesn't belong to viewlog \(subjects other.>, discard \w+\); name another stream with/,
+      /^error: Stream VIEWS_REFUSED doesn't belong to viewlog: it has the subjects other.> and discard \w+ \(viewlog needs .*\)\. If no other program uses it, correct it; otherwise, /,
     ],
     [
       'another stream stores its subjects',
       'OTHER',
       { subjects: ['views.>'] },
-      /: another stream stores the same subjects \(views\.>\); remove them from that stream or delete it$/m,
+      /: another stream stores views\.>; if it has your views, name it with --nats-stream, otherwise remove these subjects from it$/m,
     ],
   ])('viewlog refuses to start, and changes nothing, if %s', async (_, name, config, message) => {
     const nats = await startNats();
