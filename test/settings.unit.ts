@@ -136,6 +136,8 @@ describe('settings', () => {
   const HOST = 'an address or a host name, without a port';
   it.each([
     ['--min-free', '16', SPACE, 'Did you mean 16MiB?'],
+    // Earlier builds took bytes.
+    ['--min-free', '16777216', SPACE, 'Did you mean 16MiB?'],
     ['--min-free', '2 gb', SPACE, 'Did you mean 2GiB?'],
     ['--max-view', '16', VIEW, 'Did you mean 16KiB?'],
     ['--max-view', '16k', VIEW, 'Did you mean 16KiB?'],

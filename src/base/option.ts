@@ -1,4 +1,4 @@
-import { formatCount, formatSize, MiB, parseSize, TiB } from './format.ts';
+import { formatCount, formatSize, formatSizeOption, KiB, MiB, parseSize, TiB } from './format.ts';
 import { PORT_MAX } from './limits.ts';
 import { shellQuoted } from './text.ts';
 import { isDay } from './time.ts';
@@ -93,6 +93,7 @@ export function size(min: number, max: number): Parser<number> {
   return parser(`a size with a unit, ${range}`, example, read, (value) => {
     const [, count, letter] = /^([1-9]\d*) ?(?:([kmgt])b?)?$/i.exec(value) ?? [];
     if (count === undefined) return undefined;
+    if (letter === undefined && Number(count) >= 4 * KiB) return formatSizeOption(Number(count));
     const meant = letter ? [`${count}${letter.toUpperCase()}iB`] : [count + unit, `${count}B`];
     return meant.find((one) => read(one) !== undefined && parseSize(one) <= TiB);
   });

@@ -75,7 +75,7 @@ export const activate = defineCommand({
     const where = isRunning ? ' to the running viewlog' : ', once viewlog is running';
     const unknown = isRunning === undefined ? " (this user isn't allowed to check)" : '';
     print(
-      'To print the script for its pages, run this with the address that browsers use after --url:',
+      'To print the script for its pages, run this. Replace the address after --url with the one that browsers use:',
     );
     const sender = { id, origins: origins.length > 0 ? [...origins] : after.origins };
     print(`  ${commands.snippet(installation, id, viewsUrl(sender, address))}`);

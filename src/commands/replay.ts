@@ -87,7 +87,7 @@ async function addressOf(
         : `The process that writes to ${dir} doesn't answer`;
     throw new Fatal(EXIT.unavailable, `${what}; give the collector's address with --to`);
   }
-  const how = `To see how to start it: ${doctor(await withOwners(self))}`;
+  const how = `To check this directory: ${doctor(await withOwners(self))}`;
   throw new Fatal(
     EXIT.unavailable,
     `No collector is writing to ${dir}; start the collector, or give its address with --to. ${how}`,

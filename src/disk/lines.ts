@@ -27,6 +27,10 @@ export async function* readBlocks(
   path: string,
   encoding: 'utf8' | 'latin1' = 'utf8',
 ): AsyncGenerator<Block> {
+  if (path.endsWith('.zst')) {
+    const what = `Can't read "${path}": it is compressed with zstd`;
+    throw new Fatal(EXIT.badData, `${what}; decompress it with zstd -d --rm`);
+  }
   // The start of a line whose end is still to come, in pieces: a long line is joined only once.
   let pieces: Buffer[] = [];
   let pieceBytes = 0;

@@ -127,12 +127,14 @@ export const checkCors = reached(({ origin, get, preflight }, of) => {
     atProxy(
       warning,
       of,
-      `${what}, so browsers block requests from pages.`,
+      `${what}, so browsers block views from pages of other origins.`,
       "In the proxy, pass on OPTIONS requests and Origin headers. Don't add Access-Control-… headers.",
     ),
   ];
   if (!isFromViewlog(preflight)) {
-    return blocked(`Another program answers preflights (${described(preflight)})`);
+    return blocked(
+      `The answer to a preflight (${described(preflight)}) isn't viewlog's, or a proxy has changed it`,
+    );
   }
   // The answer to GET may be the proxy's own, which matters to no page.
   const answers = refusalIn(get) === undefined ? [preflight] : [preflight, get];

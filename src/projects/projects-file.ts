@@ -196,7 +196,9 @@ export const faultsOf = ({
 export function fileOrFatal(reading: Reading): ProjectsFile {
   if ('file' in reading) return reading.file;
   const { saved, line, access } = reading;
-  const more = line && saved ? `; ${restoreText(reading.faults, saved)}` : '';
+  // The hint isn't about the last of several faults.
+  const end = reading.faults.length > 1 ? '\n' : '; ';
+  const more = line && saved ? end + restoreText(reading.faults, saved) : '';
   const message = withFix(faultsOf(reading).join('\n') + more, access);
   // `main` adds the cause's own advice to a message, which this one already has.
   const cause = access === undefined ? reading.content : undefined;

@@ -112,9 +112,10 @@ class FileCheck {
         return `${plural(count, kind)}: line${count === 1 ? '' : 's'} ${lines}`;
       }
       if (kind !== FRAGMENT) return `${plural(count, kind)}: ${lines}`;
-      const cut =
-        "this isn't a fault: a crash or a full disk cut the line off, and its view was never acknowledged";
-      return `${plural(count, kind)}: line ${lines}; ${cut}`;
+      const [line, it, view] =
+        count === 1 ? ['line', 'it', 'its view was'] : ['lines', 'them', 'their views were'];
+      const cut = `this isn't a fault: a crash or a full disk cut ${it} off, and ${view} never acknowledged`;
+      return `${plural(count, kind)}: ${line} ${lines}; ${cut}`;
     });
     const unended =
       'the last line has no newline: it is still being written or was cut off, neither of which is a fault';

@@ -578,11 +578,11 @@ const FINDINGS: Findings = {
     shown(cutBodies()),
   ],
   'the proxy adds a CORS header': [
-    'warning cors: Responses carry Access-Control-Allow-Origin "*" instead of "https://a.example", so browsers block requests from pages. In the proxy, pass on OPTIONS requests and Origin headers. Don\'t add Access-Control-… headers. For examples, run: viewlog help proxies',
+    'warning cors: Responses carry Access-Control-Allow-Origin "*" instead of "https://a.example", so browsers block views from pages of other origins. In the proxy, pass on OPTIONS requests and Origin headers. Don\'t add Access-Control-… headers. For examples, run: viewlog help proxies',
     proxied({ get: problem('method-not-allowed', '', { 'access-control-allow-origin': '*' }) }),
   ],
   'the proxy answers preflights itself': [
-    'warning cors: Another program answers preflights (405 from nginx), so browsers block requests from pages',
+    "warning cors: The answer to a preflight (405 from nginx) isn't viewlog's, or a proxy has changed it, so browsers block views from pages of other origins",
     proxied({
       preflight: answer(405, { server: 'nginx' }),
     }),
@@ -778,7 +778,7 @@ const CLUSTER_FINDINGS: Findings = {
     stream({}, { cluster: { name: 'c', leader: '', replicas: [] } }),
   ],
   "the stream for refused views is another program's": [
-    "error stream: Stream VIEWS_REFUSED doesn't belong to viewlog (subjects other.>, discard new). Name another stream with --nats-stream or store no refused views with --max-refused 0.",
+    "error stream: Stream VIEWS_REFUSED doesn't belong to viewlog: it has the subjects other.> and discard new (viewlog needs refused.> and discard old). If no other program uses it, correct it. Otherwise, store no refused views, with --max-refused 0.",
     cluster({
       refused: {
         config: { name: 'VIEWS_REFUSED', subjects: ['other.>'], discard: 'new' },

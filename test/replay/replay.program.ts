@@ -100,7 +100,7 @@ it('replay sends views only to the collector that holds the data directory', asy
     69,
     expect.stringContaining('No collector is writing to '),
   ]);
-  const [, doctor = 'false'] = /To see how to start it: (.*)/.exec(stderr) ?? [];
+  const [, doctor = 'false'] = /To check this directory: (.*)/.exec(stderr) ?? [];
   expect(execFileSync('sh', ['-c', doctor], { encoding: 'utf8' })).toMatch(
     / Start viewlog:\n.* serve /,
   );

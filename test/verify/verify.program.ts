@@ -40,6 +40,11 @@ describe('verify', () => {
       '',
     ]);
     expect(code).toBe(0);
+    const named = await run(['verify', unread]);
+    expect([named.code, named.stdout]).toStrictEqual([
+      65,
+      expect.stringMatching(/: it is compressed with zstd; decompress it with zstd -d --rm$/m),
+    ]);
     // One fault in one file is enough.
     writeFileSync(join(data, next), 'x\n');
     expect((await run(['verify', data])).code).toBe(65);

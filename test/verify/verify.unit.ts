@@ -53,7 +53,7 @@ it('verify counts a sealed fragment separately, even one that ends in half a cha
   const sealed = Buffer.concat([fragment, Buffer.from(`\n${text(LINES)}`)]);
   const { isValid, said } = await verify(sealed);
   const expected =
-    "1 sealed fragment: line 1; this isn't a fault: a crash or a full disk cut the line off, and its view was never acknowledged";
+    "1 sealed fragment: line 1; this isn't a fault: a crash or a full disk cut it off, and its view was never acknowledged";
   expect([isValid, said]).toStrictEqual([true, [expected]]);
 });
 
