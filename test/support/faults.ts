@@ -75,7 +75,7 @@ const fillAndEnd =
     const isTorn = [...trial.files().values()].some((bytes) => bytes.at(-1) !== 0x0a);
     const { code, stderr } = await first.signal(signal);
     if (signal === 'SIGTERM')
-      expect([code, /in a fragment/.test(stderr)]).toEqual([isTorn ? 74 : 0, isTorn]);
+      expect([code, /may be incomplete/.test(stderr)]).toEqual([isTorn ? 74 : 0, isTorn]);
     const second = await trial.start();
     if (isTorn) expect((await second.post(MINIMAL_VIEW)).status).toBe(503);
     trial.free();
@@ -305,8 +305,14 @@ export async function withstand(
     }
   }
   await attackers.signal('SIGKILL');
-  await sleep(2_000);
-  expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
+  // A busy machine needs some seconds to see that the connections have ended, and the views until
+  // then may get a 503.
+  await until(async () => {
+    const answer = await viewlog.post(MINIMAL_VIEW);
+    if (answer.status !== 201) return false;
+    const { id } = (await answer.json()) as { id: string };
+    return trial.acknowledged.push(id);
+  });
   // --max-queue is 32 MiB.
   expect((peakKiB(viewlog) - firstKiB) / 1024).toBeLessThan(32 + 300);
   const { code, stderr } = await viewlog.signal('SIGTERM');
