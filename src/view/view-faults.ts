@@ -112,7 +112,7 @@ const FIRST: v.Config<v.BaseIssue<unknown>> = { abortEarly: true };
 
 const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
-/** What is received instead of an array that follows a rule. */
+/** Words for a received array that breaks a rule. */
 const OTHER_ARRAYS = new Map([
   [NESTED, 'a deeper array'],
   [FINITE, 'an array with a greater number'],
