@@ -12,6 +12,7 @@ const SKIPPED_NAMED_MAX = 10;
 export class ArchiveLog {
   readonly #log: Log;
   readonly #stream: string;
+  readonly #ofStream: string;
   #loggedLag = 0;
   /** Messages that aren't views. */
   skipped = 0;
@@ -25,17 +26,17 @@ export class ArchiveLog {
   constructor(log: Log, stream: string) {
     this.#log = log;
     this.#stream = stream;
+    this.#ofStream = `of stream "${stream}"`;
   }
 
   /** Logs one line for a batch, so that foreign messages can't flood the log. */
   skip(messages: readonly number[]): void {
     if (messages.length === 0) return;
     this.skipped += messages.length;
-    const of = `of stream "${this.#stream}"`;
     const what =
       messages.length === 1
-        ? `a message ${of} that isn't a view`
-        : `${plural(messages.length, 'message')} ${of} that aren't views`;
+        ? `a message ${this.#ofStream} that isn't a view`
+        : `${plural(messages.length, 'message')} ${this.#ofStream} that aren't views`;
     const more = messages.length - SKIPPED_NAMED_MAX;
     const rest = more > 0 ? ` and ${formatCount(more)} more` : '';
     const named = messages.slice(0, SKIPPED_NAMED_MAX).join(', ');
@@ -53,8 +54,8 @@ export class ArchiveLog {
     const [first, last] = [runs[0]![0], runs.at(-1)![1]];
     const which =
       runs.length === 1
-        ? runText(runs[0]!, ` of stream "${this.#stream}"`)
-        : `${plural(count, 'message')} of stream "${this.#stream}" between ${first} and ${last}, in ${plural(runs.length, 'range')}, were`;
+        ? `${capitalised(rangeText(runs[0]!))} ${this.#ofStream} ${count === 1 ? 'was' : 'were'}`
+        : `${plural(count, 'message')} ${this.#ofStream} between ${first} and ${last}, in ${plural(runs.length, 'range')}, were`;
     const read = count === 1 ? 'it' : 'them';
     this.#log.warn(`${which} deleted or expired before the archive read ${read}`);
   }
@@ -62,12 +63,9 @@ export class ArchiveLog {
   /** Logs and counts messages that the leader has in a run that the archive found missing. */
   foundMissing(run: Run, count: number): void {
     this.leftOut += count;
-    const [from, to] = run;
-    const isOne = from === to;
-    const which = isOne ? `message ${from}` : `messages ${from} to ${to}`;
-    const found = isOne ? 'it' : `${formatCount(count)} of them`;
+    const found = run[0] === run[1] ? 'it' : `${formatCount(count)} of them`;
     this.#log.error(
-      `The archive missed ${which} of stream "${this.#stream}"; the stream's leader had ${found}, ` +
+      `The archive missed ${rangeText(run)} ${this.#ofStream}; the stream's leader had ${found}, ` +
         `and ${count === 1 ? 'it is' : 'they are'} now archived. To check the replicas, run: ` +
         `nats stream info ${this.#stream}`,
     );
@@ -100,6 +98,8 @@ export class ArchiveLog {
   }
 }
 
-/** `Message 5 was`, `Messages 5 to 16 were` */
-const runText = ([from, to]: Run, of = ''): string =>
-  from === to ? `Message ${from}${of} was` : `Messages ${from} to ${to}${of} were`;
+/** `message 5`, `messages 5 to 7` */
+const rangeText = ([from, to]: Run): string =>
+  from === to ? `message ${from}` : `messages ${from} to ${to}`;
+
+const capitalised = (text: string): string => text[0]!.toUpperCase() + text.slice(1);

@@ -54,7 +54,7 @@ export function configFault(config: StreamConfig): string | undefined {
 }
 
 /** Returns the fault of a configuration with its fix. */
-export const withFix = (fault: string): string =>
+export const withStreamFix = (fault: string): string =>
   fault.includes(';') ? fault : `${fault}; name another stream with --nats-stream`;
 
 /** A collector's requirements of the servers and of a stream. */

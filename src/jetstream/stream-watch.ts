@@ -10,7 +10,7 @@ import {
   type StreamNeeds,
   type StreamSeen,
   VIEWS,
-  withFix,
+  withStreamFix,
 } from './inspect.ts';
 import { findStream, probe } from './stream.ts';
 import type { Cluster } from './connect.ts';
@@ -112,7 +112,7 @@ export class StreamWatch {
       for (const warning of this.warnings) if (!before.includes(warning)) log.warn(warning);
       const [down, unfit] = [groupFault(this.seen), configFault(info.config)];
       if (down !== undefined) fault = { kind: 'down', text: down };
-      else fault = unfit === undefined ? undefined : { kind: 'unfit', text: withFix(unfit) };
+      else fault = unfit === undefined ? undefined : { kind: 'unfit', text: withStreamFix(unfit) };
       hasSpace = hasSpaceFor(info, needs().viewBytesMax);
     }
     this.#hasFault = fault !== undefined;

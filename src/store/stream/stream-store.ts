@@ -23,7 +23,7 @@ import {
   limitFault,
   type StreamNeeds,
   VIEWS,
-  withFix,
+  withStreamFix,
 } from '../../jetstream/inspect.ts';
 import { FAILURES, Publisher } from '../../jetstream/publisher.ts';
 import { StreamWatch } from '../../jetstream/stream-watch.ts';
@@ -61,7 +61,10 @@ export async function createStreamStore(options: StreamStoreOptions): Promise<St
   });
   const fault = configFault(info.config);
   if (fault !== undefined) {
-    throw new Fatal(EXIT.badConfiguration, `Stream ${stream} can't store views: ${withFix(fault)}`);
+    throw new Fatal(
+      EXIT.badConfiguration,
+      `Stream ${stream} can't store views: ${withStreamFix(fault)}`,
+    );
   }
   refuseSmall(info.config, options);
   // Finds out whether viewlog may publish views. The stream may have no leader yet.
