@@ -223,6 +223,10 @@ describe('viewlog help', () => {
     expect(isPage || text.includes(`The whole page: \`viewlog help ${topic}\``)).toBe(true);
   });
 
+  it('prints the only section that has the word, even if it has the word in passing', () => {
+    expect(manual.find('nfs').text).toMatch(/^## One writer\n/);
+  });
+
   it.each(UNKNOWN)('claims no answer to "%s"', (phrase) => {
     expect(manual.find(phrase).text?.split('\n')[0]).toBe(undefined);
   });
