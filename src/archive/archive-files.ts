@@ -57,7 +57,11 @@ export class ArchiveFiles {
 
   constructor(options: ArchiveFilesOptions) {
     this.#options = options;
-    this.writer = new PatientWriter(options, (day) => this.examine([fileNameOf('views', day)]));
+    this.writer = new PatientWriter(options, async (day) => {
+      const before = this.warnings;
+      await this.examine([fileNameOf('views', day)]);
+      return this.warnings !== before;
+    });
   }
 
   /** @throws {Fatal} exit 65 or 74 if the record can't be read. */

@@ -26,7 +26,7 @@ const LOW: Blocked = { reason: TOO_LITTLE_SPACE, message: '' };
  */
 export class PatientWriter extends DayWriter {
   readonly #options: PatientOptions;
-  readonly #checkFile: (day: string) => Promise<unknown>;
+  readonly #checkFile: (day: string) => Promise<boolean>;
   readonly space: FreeSpace;
   #checkedMs = 0;
   /** The day whose file was opened last. */
@@ -34,8 +34,11 @@ export class PatientWriter extends DayWriter {
   /** The reason for waiting now: a full disk or a file that can't be opened. */
   blocked: Blocked | undefined;
 
-  /** @param checkFile called in each check, before a moved file is opened again. */
-  constructor(options: PatientOptions, checkFile: (day: string) => Promise<unknown>) {
+  /**
+   * @param checkFile called in each check, before a moved file is opened again. Returns whether it
+   *   has logged that the file is missing.
+   */
+  constructor(options: PatientOptions, checkFile: (day: string) => Promise<boolean>) {
     super({ ...options, kind: 'views', durability: 'disk' });
     this.#options = options;
     this.#checkFile = checkFile;
@@ -46,9 +49,9 @@ export class PatientWriter extends DayWriter {
   async check(): Promise<void> {
     this.#checkedMs = performance.now();
     await this.space.poll();
-    if (this.day !== '') await this.#checkFile(this.day);
+    const isReported = this.day !== '' && (await this.#checkFile(this.day));
     // If the file can't be opened, the next write reports it.
-    await this.checkPath(this.day);
+    await this.checkPath(this.day, isReported);
   }
 
   /** Opens the day's file, seals a fragment at its end, and writes the lines, if any. */

@@ -122,8 +122,9 @@ export class DayWriter {
   /**
    * Opens the file again if its path names another file or if the file has shrunk; closes a past
    * day's file.
+   * @param isReported true: the caller has logged that the file is missing.
    */
-  async checkPath(today: string): Promise<Blocked | undefined> {
+  async checkPath(today: string, isReported = false): Promise<Blocked | undefined> {
     const file = this.#file;
     if (file === undefined) return undefined;
     // If the path can't be examined, the open file can still be written to.
@@ -143,7 +144,7 @@ export class DayWriter {
         : isThere
           ? 'cut short by another program; continuing at its end, without the views that were cut off'
           : 'replaced by another program; continuing in the new file';
-    this.#options.log.warn(`"${file.path}" was ${what}`);
+    if (found !== undefined || !isReported) this.#options.log.warn(`"${file.path}" was ${what}`);
     return this.#tryOpen(today);
   }
 

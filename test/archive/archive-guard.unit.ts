@@ -127,7 +127,10 @@ describe('an archive of a stream that lacks messages', () => {
       if (sequence === 11) fs.rmSync(file, { force: true });
       return ask(sequence);
     };
-    await archiveAll(stream, dir);
+    const log = await archiveAll(stream, dir);
+    expect(log.filter((line) => /missing|removed/.test(line))).toStrictEqual([
+      expect.stringContaining(`View file "${NAME}" was removed`),
+    ]);
     expectArchived(dir, lines.slice(10, 20));
   });
 
