@@ -389,7 +389,7 @@ function reasonSteps(
     kind === 'requests'
       ? 'got further, and none failed for this reason'
       : `${were(acceptedSince)} accepted, and no view was refused for this reason`;
-  const calm = `In the ${formatDuration(nowMs - lastMs)} since then, ${plural(acceptedSince, nounOf(kind))} ${since}.`;
+  const calm = `Since then (${formatDuration(nowMs - lastMs)}), ${plural(acceptedSince, nounOf(kind))} ${since}.`;
   return [
     { text: isRecovering ? `${what} ${calm}` : what },
     ...arrivedSteps(sample),
@@ -578,7 +578,7 @@ const END: Readonly<Record<Obstacle, string>> = {
 };
 
 const laterOf = (obstacle: Obstacle, what: string): string =>
-  `Once ${END[obstacle]}, the status page shows ${what}.`;
+  `Once ${END[obstacle]}, the status page and the doctor show ${what}.`;
 
 /** Returns why no command can send stored views again now; `undefined`: one can. */
 function obstructionOf(
@@ -715,7 +715,8 @@ const NULL_ORIGIN =
   'The origin "null" can\'t be listed: any page in a sandboxed frame or opened from a file ' +
   "sends it. Open the page at its site's address.";
 
-const UNKNOWN_RATE = 'After a full minute, the status page suggests a limit.';
+const UNKNOWN_RATE =
+  'After a full minute of views, the status page and the doctor suggest a limit.';
 
 function proxyStep(sample: Sample, bodyBytes: number, of: Installation): Step {
   const { isCut, bytes } = sample;

@@ -101,7 +101,7 @@ The projects file has been invalid since ${at('14:00')}. viewlog continues with 
   Correct the file. Until then, no command can change it. To check it again:
     ${VIEWLOG} check ${FILES}`);
     expect(scene.whole()).toMatch(
-      /\n77\n.*\n {2}Once viewlog can use the projects file again, the status page shows the fix\.\n/,
+      /\n77\n.*\n {2}Once viewlog can use the projects file again, the status page and the doctor show the fix\.\n/,
     );
     // The other notices print no command that needs the projects file, whatever their reasons.
     scene.refuse(1, moved, MOVED);
@@ -188,7 +188,7 @@ Requests without a project: 134 of 188 requests in the last hour failed before v
     scene.nowMs += 5_000;
     scene.accept(3, '1', 1000);
     expect(scene.text()).toContain(
-      'cut off. In the 8 min since then, 3 requests got further, and none failed for this reason.\n',
+      'cut off. Since then (8 min), 3 requests got further, and none failed for this reason.\n',
     );
     expect(headlineOf(scene.model())[0]).toBe('amber');
     // Small views don't show that large views arrive whole.
@@ -370,7 +370,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     scene.refuse(130, { code: 'rate-limited', project: '1', limit: 20 }, undefined, undefined, 0);
     const limit = "The project's limit is 20 views per minute";
     expect(scene.text()).toContain(
-      `${limit}. After a full minute, the status page suggests a limit.`,
+      `${limit}. After a full minute of views, the status page and the doctor suggest a limit.`,
     );
     scene.nowMs += MINUTE_MS;
     expect(scene.text()).toBe(`Project 1: 87% refused (rate limited)
@@ -878,7 +878,7 @@ describe('the status page says what happened to refused views', () => {
       `    sudo chgrp 4712 ${path} && sudo chmod g+rw ${path}`,
     ]);
     expect(scene.text()).toMatch(
-      /\n {2}9 refused views are stored\. Once viewlog can read the file, the status page shows the command for a replay\.$/,
+      /\n {2}9 refused views are stored\. Once viewlog can read the file, the status page and the doctor show the command for a replay\.$/,
     );
     expect(scene.text()).not.toContain(' replay ');
     const own = { day: DAY, path, owner: NAMELESS };
@@ -904,7 +904,7 @@ describe('the status page says what happened to refused views', () => {
     const scene = sceneOf({ files: { closedDirectory } });
     scene.refuse(9, moved, MOVED);
     expect(scene.text()).toMatch(
-      /\n {2}9 refused views were stored\. Once .*, the status page shows how many of them were sent again/,
+      /\n {2}9 refused views were stored\. Once .*, the status page and the doctor show how many of them were sent again/,
     );
   });
 
@@ -942,7 +942,7 @@ it('once refusals have paused, the status page says for how long no view has bee
   expect(scene.text()).not.toContain('since then');
   scene.nowMs += 16_000;
   expect(scene.text()).toContain(
-    ': invalid view. In the 20 s since then, 2 views were accepted, and no view was refused for this reason.\n',
+    ': invalid view. Since then (20 s), 2 views were accepted, and no view was refused for this reason.\n',
   );
   expect(scene.text()).toMatch(/^Aurora: 82% refused/);
 });
@@ -959,7 +959,7 @@ it('the status page says what happened to views refused for a fixed cause, while
     .toBe(`Views are arriving from 2 of 2 active projects; earlier problems are fixed
 Aurora: the problem (origin not allowed) was fixed on ${at('14:00')}. 1 view in the last hour was refused for another cause (rate limited).
   1 view was refused in the last 24 hours, on ${at('14:00')}: rate limited.
-  The project's limit is 10 views per minute. After a full minute, the status page suggests a limit.
+  The project's limit is 10 views per minute. After a full minute of views, the status page and the doctor suggest a limit.
   1 refused view wasn't stored: viewlog stores no views over a project's limit.
   5 views were refused in the last 24 hours, most recently on ${at('14:00')} from ${MOVED}: origin not allowed.
   Views have been accepted again since ${at('14:00')}.
@@ -985,7 +985,7 @@ it.each([
     scene.refuse(9, moved, MOVED);
     scene.refuse(9, { code: 'rate-limited', project: '2' });
     scene.refuse(9, unlisted('77'), MOVED);
-    const once = 'Once views can be stored again, the status page shows the ';
+    const once = 'Once views can be stored again, the status page and the doctor show the ';
     expect(scene.text()).toContain(
       `\n  ${once}fix.\n  9 refused views are stored. ${once}command for a replay`,
     );
@@ -1105,7 +1105,9 @@ it('the status page suggests a limit based on the busiest minute of accepted and
   );
   // The suggested limit would refuse views of the current minute.
   scene.refuse(1, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
-  expect(scene.text()).toContain('After a full minute, the status page suggests a limit.');
+  expect(scene.text()).toContain(
+    'After a full minute of views, the status page and the doctor suggest a limit.',
+  );
 });
 
 it('the status page shows three unlisted ids in full and folds the others into a list', () => {
