@@ -128,7 +128,7 @@ type Faulty = Extract<Reading, { readonly faults: unknown }>;
  * @param before the fault that the last reading had.
  */
 function faultOf(
-  { content, fact, faults, access, line, saved }: Faulty,
+  { content, fact, faults, access, line, saved, check }: Faulty,
   path: string,
   before: ProjectsFault | undefined,
 ): ProjectsFault {
@@ -141,7 +141,8 @@ function faultOf(
   const restore = saved ? `to restore it, run: ${saved.restore}` : RESTORE;
   const cut = saved && isCut(faults) ? `if it was cut short, run: ${saved.restore}` : undefined;
   const lost = isMoved ? BRING_BACK : restore;
-  const fix = loss === undefined ? (cut ?? (access && fixText(access))) : lost;
+  const list = check && `to list every fault, run: ${check}`;
+  const fix = loss === undefined ? (cut ?? (access && fixText(access)) ?? list) : lost;
   const what = stays === undefined ? first : `${sentence(first)} ${stays}`;
   const isSame = before?.loss === loss && !before?.access === !access;
   return {

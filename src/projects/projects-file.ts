@@ -11,6 +11,7 @@ import {
   type AccessFix,
   activate,
   beginProjects,
+  check,
   fixText,
   restoreProjects,
 } from '../installation/commands.ts';
@@ -71,6 +72,8 @@ export type Reading = Parsed & {
   readonly fact?: string;
   /** The copy of the last good list, if there is one; set if the file has a fault. */
   readonly saved?: SavedList;
+  /** The command that lists every fault; set if there are several. */
+  readonly check?: string;
 };
 
 export interface SavedList {
@@ -107,7 +110,10 @@ export async function readProjectsFile(
   const user = await userOf(path, data);
   const isUsed = user !== undefined;
   const saved = isUsed ? await savedList(self, user) : undefined;
-  if (parsed.faults.length > 0) return { content, ...parsed, ...(saved && { saved }) };
+  if (parsed.faults.length > 0) {
+    const all = parsed.faults.length > 1 ? { check: check(of) } : {};
+    return { content, ...parsed, ...(saved && { saved }), ...all };
+  }
   if (isEmpty || isUsed) {
     const isMoved = !existsSync(dirname(path));
     const what = isMoved ? "its directory doesn't exist" : "it doesn't exist";
