@@ -242,8 +242,12 @@ export class LocalViewStore implements ViewStore {
   }
 
   #die(error: unknown): void {
-    const message = `Can't write to "${this.#writer.where}": ${errorText(error)}`;
-    this.#fatal = error instanceof Fatal ? error : new Fatal(EXIT.ioError, message);
+    const fault =
+      error instanceof Fatal
+        ? error.message
+        : `Can't write to "${this.#writer.where}": ${errorText(error)}`;
+    const end = 'viewlog stops, and the views that it was writing get 503';
+    this.#fatal = new Fatal(EXIT.ioError, `${fault}. ${end}`, error);
     this.#refuseAll(FAILED);
     this.#options.onFatal(this.#fatal);
   }

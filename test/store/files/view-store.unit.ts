@@ -225,7 +225,7 @@ test.each([
   expect(await store.append(view(1))).toEqual({ unavailable: 'the disk has failed' });
   const fault = `Can't ${what} "${path}": ${errno}: injected by the test`;
   expect(fatals.map(({ exitCode, message }) => [exitCode, message])).toEqual([
-    [74, `${fault}; check the disk`],
+    [74, `${fault}; check the disk. viewlog stops, and the views that it was writing get 503`],
   ]);
   await expect(store.close(20_000)).rejects.toBe(fatals[0]);
 });
