@@ -46,12 +46,12 @@ export function refusalIn(reply: Reply): { code: string; detail: string } | unde
   return { code: String(code), detail: printable(String(detail)).replace(/\.$/, '') };
 }
 
-/** `502 from nginx/1.22.1`, `no answer in 5 s` */
+/** `status 502 from nginx/1.22.1`, `no answer in 5 s` */
 export function described(reply: Reply): string {
   if ('failure' in reply) return reply.failure;
   const { status, headers } = reply;
   const server = headers.get('server');
   const location = headers.get('location');
   const from = server === null ? '' : ` from ${printable(server, 64)}`;
-  return `${status}${from}${location === null ? '' : `, a redirect to ${printable(location)}`}`;
+  return `status ${status}${from}${location === null ? '' : `, a redirect to ${printable(location)}`}`;
 }

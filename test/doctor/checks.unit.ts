@@ -373,7 +373,7 @@ const FINDINGS: Findings = {
     { reply: { failure: 'no answer in 5 s' }, status: STATUS },
   ],
   'another program listens on the status port': [
-    'error health: Another program listens at http://127.0.0.1:8081 (200 from x/1), so viewlog',
+    'error health: Another program listens at http://127.0.0.1:8081 (status 200 from x/1), so viewlog',
     {
       status: { ...STATUS, reply: answer(200, { server: 'x/1' }) },
     },
@@ -395,14 +395,14 @@ const FINDINGS: Findings = {
     withoutToken(false),
   ],
   'the address redirects to another host': [
-    "error url: https://views.example/view doesn't reach viewlog (301, a redirect to https://www.views.example/view), so views from pages don't arrive. Browsers don't follow this redirect. In the pages, use the target of the redirect. To test that address, run: viewlog doctor --data /data --url https://www.views.example/view",
+    "error url: https://views.example/view doesn't reach viewlog (status 301, a redirect to https://www.views.example/view), so views from pages don't arrive. Browsers don't follow this redirect. In the pages, use the target of the redirect. To test that address, run: viewlog doctor --data /data --url https://www.views.example/view",
     proxied({
       get: answer(301, { location: 'https://www.views.example/view' }),
       preflight: answer(301),
     }),
   ],
   "the proxy can't reach viewlog": [
-    "error url: https://views.example/view doesn't reach viewlog (502 from nginx), so views from pages don't arrive. In the proxy, pass /view on to http://127.0.0.1:8080. For examples, run: viewlog help proxies",
+    "error url: https://views.example/view doesn't reach viewlog (status 502 from nginx), so views from pages don't arrive. In the proxy, pass /view on to http://127.0.0.1:8080. For examples, run: viewlog help proxies",
     proxied({ get: answer(502, { server: 'nginx' }), preflight: answer(502) }),
   ],
   'the proxy changes the path': [
@@ -429,7 +429,7 @@ const FINDINGS: Findings = {
     }),
   ],
   'the proxy refuses large bodies': [
-    "warning size: A request with a body of 16 KiB doesn't reach viewlog (413 from nginx), so large views are lost. In the proxy, allow bodies of this size (nginx: client_max_body_size; Caddy: max_size in request_body).",
+    "warning size: A request with a body of 16 KiB doesn't reach viewlog (status 413 from nginx), so large views are lost. In the proxy, allow bodies of this size (nginx: client_max_body_size; Caddy: max_size in request_body).",
     proxied({ large: answer(413, { server: 'nginx' }) }),
   ],
   "the only project isn't active": [
@@ -582,7 +582,7 @@ const FINDINGS: Findings = {
     proxied({ get: problem('method-not-allowed', '', { 'access-control-allow-origin': '*' }) }),
   ],
   'the proxy answers preflights itself': [
-    "warning cors: The answer to a preflight (405 from nginx) isn't viewlog's, or a proxy has changed it, so browsers block views from pages of other origins",
+    "warning cors: The answer to a preflight (status 405 from nginx) isn't viewlog's, or a proxy has changed it, so browsers block views from pages of other origins",
     proxied({
       preflight: answer(405, { server: 'nginx' }),
     }),
@@ -592,7 +592,7 @@ const FINDINGS: Findings = {
     proxied({ project: '7', view: problem('project-not-activated', 'No.') }),
   ],
   'the proxy refuses the view that the doctor sends': [
-    "warning view: A view of project 7 from https://a.example, in a body of 16 KiB, didn't reach viewlog (403 from nginx), so views are lost. In the proxy, pass POST requests on to viewlog. For examples, run: viewlog help proxies",
+    "warning view: A view of project 7 from https://a.example, in a body of 16 KiB, didn't reach viewlog (status 403 from nginx), so views are lost. In the proxy, pass POST requests on to viewlog. For examples, run: viewlog help proxies",
     proxied({ project: '7', view: answer(403, { server: 'nginx' }) }),
   ],
   'an old file should have been removed': [

@@ -86,6 +86,8 @@ it.skipIf(!isHere(NGINX))(
     const url = `http://127.0.0.1:${port}`;
     const { code, line } = await doctor(viewlog.data, [...of(viewlog), '--url', url]);
     expect([code, line('url')]).toStrictEqual([0, `ok url: ${url}/view reaches viewlog.`]);
-    expect(line('size')).toMatch(/^warning .*\(413 from nginx.*\(nginx: client_max_body_size;/);
+    expect(line('size')).toMatch(
+      /^warning .*\(status 413 from nginx.*\(nginx: client_max_body_size;/,
+    );
   },
 );
