@@ -68,12 +68,10 @@ describe('explain', () => {
     expect(stdout).toContain('  "p" must be a string of 1 to 20 digits (received "it\'s")');
   });
 
-  it('says where an unfinished view ends, and nothing about a proxy', async () => {
+  it('says that an unfinished view must be completed, without advice about a proxy', async () => {
     const { stdout } = await explain('{\n  "p": "1",\n');
     const [, hint] = stdout.split('\n');
-    expect(hint).toBe(
-      '  The JSON ends at line 2, column 11, without its closing "}". Complete the view.',
-    );
+    expect(hint).toBe('  Complete the view: its JSON ends without the closing "}".');
   });
 
   it('answers each refused view as the collector does', async () => {

@@ -7,7 +7,6 @@ import { admit } from '../collector/admit.ts';
 import { textOfBody } from '../collector/read-text.ts';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
-import { lineAndColumn } from '../base/json.ts';
 import { cannotRead } from '../disk/lines.ts';
 import { exampleOrigin } from '../projects/origins.ts';
 import { loadProjects, type Projects } from '../projects/project-list.ts';
@@ -79,7 +78,7 @@ export const explain = defineCommand({
     });
     const hint =
       remedy.kind === 'check-proxy'
-        ? endOf(body.toString())
+        ? 'Complete the view: its JSON ends without the closing "}".'
         : hintFor({ sample, remedy, fixedMs: undefined }, projects, await withOwners(self));
     print(`  ${hint}`);
     return EXIT.badData;
@@ -100,13 +99,6 @@ function describe({ code, detail, issues = [] }: Refusal): string {
   if (issues.length === 0) return answer;
   // The detail calls the faults "issues".
   return [answer, 'issues:', ...issues.map((issue) => `  ${faultWords(issue)}`)].join('\n');
-}
-
-/** Returns where an unfinished view ends, for the person who typed or copied it. */
-function endOf(text: string): string {
-  const end = text.trimEnd();
-  const { line, column } = lineAndColumn(end, end.length - 1);
-  return `The JSON ends at line ${line}, column ${column}, without its closing "}". Complete the view.`;
 }
 
 /** Returns the fix as a line that ends with a command, if there is one. */
