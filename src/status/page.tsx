@@ -99,8 +99,8 @@ const NoticeList = ({ notices }: { notices: readonly Notice[] }) => (
     {notices.map(({ colour, title, steps }) => (
       <li class={colour}>
         <Text of={title} />
-        {steps.map(({ text, command, quote }) => (
-          <div>
+        {steps.map(({ text, command, quote, isNext }) => (
+          <div class={isNext ? 'next' : undefined}>
             <Text of={text} />
             {command !== undefined && (
               <div class="command">

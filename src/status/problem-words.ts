@@ -45,6 +45,8 @@ export interface Step {
   readonly command?: string | undefined;
   /** Printable text in one part, or in three, of which the second is marked. */
   readonly quote?: readonly string[];
+  /** True: the steps before this one are about another reason. */
+  readonly isNext?: boolean;
 }
 
 export const stepText = ({ text, command = '' }: Step): string => `${text} ${command}`.trimEnd();
@@ -368,7 +370,10 @@ function causeSteps(
   of: Installation,
   nowMs: number,
 ): Step[] {
-  const steps = reasons.flatMap((one) => reasonSteps(one, row, of, nowMs));
+  const steps = reasons.flatMap((one, i) => {
+    const [first, ...others] = reasonSteps(one, row, of, nowMs);
+    return [{ ...first!, isNext: i > 0 }, ...others];
+  });
   return isDelisted(row) ? [delistedStep(row, row.figures.lastAcceptedMs, of), ...steps] : steps;
 }
 
