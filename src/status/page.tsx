@@ -8,6 +8,7 @@ import {
   strayNotices,
   unlistedNotices,
 } from './problem-words.ts';
+import { isWaiting } from './state.ts';
 import * as words from './words.ts';
 
 /** Finds the reasons in a headline. */
@@ -170,7 +171,9 @@ function ProjectRow({ row, model, open }: Shown & { row: Row }) {
             {cell}
           </span>
         ))}
-        <span class={`state ${state}`}>{words.stateWords(row, model.hasEarlierViews)}</span>
+        <span class={`state ${isWaiting(row) ? 'waiting' : state}`}>
+          {words.stateWords(row, model.hasEarlierViews)}
+        </span>
       </summary>
       {isOpen && (
         <div class="details">

@@ -180,16 +180,25 @@ export function judge(
     removed: kind === 'unlisted' ? around.projects.removed(id) : undefined,
     ...arrivals,
     state,
-    colour: colourOf(kind, state, reasons.some(isFixed)),
+    colour: colourOf({ kind, state, reasons }),
     reasons,
     activity,
   };
 }
 
-function colourOf(kind: SubjectKind, state: ProjectState, hasFixed: boolean): Colour | undefined {
-  if (state === 'refused' && kind !== 'requests') return 'red';
-  if (state === 'silent' || isRefused({ state })) return 'amber';
-  return hasFixed && state !== 'inactive' ? 'green' : undefined;
+type ByReasons = Pick<Judged, 'state' | 'reasons'>;
+
+/** Returns whether every cause is gone, although no view has been accepted since. */
+export function isWaiting({ state, reasons }: ByReasons): boolean {
+  const open = reasons.filter(isOpen);
+  return isRefused({ state }) && open.every(({ remedy }) => remedy.kind === 'fixed');
+}
+
+function colourOf({ kind, ...judged }: ByReasons & Pick<Judged, 'kind'>): Colour | undefined {
+  const { state, reasons } = judged;
+  if (state === 'refused' && kind !== 'requests' && !isWaiting(judged)) return 'red';
+  if (state === 'silent' || isRefused(judged)) return 'amber';
+  return reasons.some(isFixed) && state !== 'inactive' ? 'green' : undefined;
 }
 
 /** The directory comes first, then the projects file: a fix may need a command that reads it. */

@@ -8,7 +8,7 @@ import { isStray, LATEST_MAX } from './counts.ts';
 import { isStream } from './health.ts';
 import type { LatestRefusal, ProjectRow, StatusModel } from './model.ts';
 import type { Sample } from './reasons.ts';
-import { isFixed, isOpen, isRefused, type Judged, type SubjectKind } from './state.ts';
+import { isFixed, isWaiting, type Judged, type SubjectKind } from './state.ts';
 
 /** `2026-11-22 14:00 UTC`; the page shows such texts in the reader's time zone. */
 export const at = (ms: number): string =>
@@ -221,10 +221,8 @@ export function daysInWords(days: number): string {
 
 /** @param hasEarlierViews as in the model. */
 export function stateWords(row: ProjectRow, hasEarlierViews = false): string {
-  const { kind, state, active, accepted, figures, reasons } = row;
-  const open = reasons.filter(isOpen);
-  if (isRefused(row) && open.length > 0 && open.every(({ remedy }) => remedy.kind === 'fixed'))
-    return 'fixed, waiting for a view';
+  const { kind, state, active, accepted, figures } = row;
+  if (isWaiting(row)) return 'fixed, waiting for a view';
   if (state === 'refused' && kind === 'unlisted') return 'no longer listed';
   if (state === 'refused' && kind === 'requests') return 'all requests failed';
   if (state === 'refused') return active ? 'all refused' : 'inactive but sending';

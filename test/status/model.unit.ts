@@ -608,6 +608,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   expect(scene.whole()).toContain(`    ${VIEWLOG} activate 1000010 ${FILES}\n`);
   scene.list(AURORA, { id: '2' }, { id: '77', name: 'New' });
   expect(scene.text()).toMatch(/^New: fixed, waiting for a view \(project not activated\)\n/);
+  expect(headlineOf(scene.model())[0]).toBe('amber');
   expect(scene.text()).toContain('The cause is gone. viewlog is waiting for the next view.');
   const now = again.replace('Once the project is active,', 'To');
   expect(scene.whole()).toContain(now);
