@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { errnoOf } from '../base/exit.ts';
+import { errnoOf, orElse } from '../base/exit.ts';
 import { formatCount } from '../base/format.ts';
 import { sentence } from '../base/text.ts';
 import type { Log } from '../base/log.ts';
@@ -140,7 +140,10 @@ function faultOf(
   const stays = isMoved && !saved ? undefined : continues(saved, access !== undefined);
   const restore = saved ? `to restore it, run: ${saved.restore}` : RESTORE;
   const cut = saved && isCut(faults) ? `if it was cut short, run: ${saved.restore}` : undefined;
-  const lost = isMoved ? BRING_BACK : restore;
+  // A mount point without its disk is empty.
+  const isBare = !isMoved && orElse(() => readdirSync(dirname(path)).length === 0, false);
+  const other = isBare ? `if its disk isn't mounted, mount it; otherwise, ${restore}` : restore;
+  const lost = isMoved ? BRING_BACK : other;
   const list = check && `to list every fault, run: ${check}`;
   const fix = loss === undefined ? (cut ?? (access && fixText(access)) ?? list) : lost;
   const what = stays === undefined ? first : `${sentence(first)} ${stays}`;

@@ -70,7 +70,7 @@ test('viewlog ignores an invalid projects file, logs the error once and shows it
   await found(() => expect(projects.fault).toBeUndefined());
   expect(logged).toEqual([
     message,
-    `warn: Can't read projects file "${path}": it no longer exists. viewlog continues with the last good list, which a restart would lose; restore the file from a backup, or list every project in it again`,
+    `warn: Can't read projects file "${path}": it no longer exists. viewlog continues with the last good list, which a restart would lose; if its disk isn't mounted, mount it; otherwise, restore the file from a backup, or list every project in it again`,
     'info: Projects file fixed: 1 project, 1 active',
   ]);
 });
