@@ -31,7 +31,10 @@ export interface CollectorState {
   readonly nowMs: number;
 }
 
-const NONE_ACTIVE = 'No project is active, so every view is refused';
+export const NONE_ACTIVE = 'No project is active, so every view is refused';
+
+export const isAnyActive = ({ projects }: Pick<CollectorState, 'projects'>): boolean =>
+  projects.all().some(({ active }) => active);
 
 export const isReady = ({ reasons }: Health): boolean => reasons.length === 0;
 
@@ -41,8 +44,7 @@ export const isReady = ({ reasons }: Health): boolean => reasons.length === 0;
  */
 export function healthOf(state: CollectorState): Health {
   const { projects, store, isStopping } = state;
-  const isAnyActive = projects.all().some(({ active }) => active);
-  const none = isAnyActive ? undefined : NONE_ACTIVE;
+  const none = isAnyActive(state) ? undefined : NONE_ACTIVE;
   const reason = isStopping ? STOPPING : store.unavailable;
   return {
     reasons: reason === undefined ? [] : [reason],

@@ -7,7 +7,13 @@ import { TOO_LITTLE_SPACE } from '../disk/free-space.ts';
 import type { Installation } from '../installation/installation.ts';
 import type { Project, ProjectsFault } from '../projects/project-list.ts';
 import { typoOf } from '../projects/typo.ts';
-import { type CollectorState, isStream, warningsOf, type WatchedState } from './health.ts';
+import {
+  type CollectorState,
+  isAnyActive,
+  isStream,
+  warningsOf,
+  type WatchedState,
+} from './health.ts';
 import { type ClosedDirectory, type FilesSeen, type Space, spaceOf } from './look-around.ts';
 import type { Activity } from './reasons.ts';
 import { COLOURS, judge, type Judged } from './state.ts';
@@ -30,6 +36,8 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   readonly installation: Installation;
   readonly filter: string;
   readonly isStopping: boolean;
+  /** Considers all projects, even if only one is listed. */
+  readonly isAnyActive: boolean;
   readonly warnings: readonly string[];
   /** Why the projects file can't be used, and when it became invalid. */
   readonly projectsFault: ProjectsFault | undefined;
@@ -139,6 +147,7 @@ export function modelOf(input: ModelInput): StatusModel {
     filter,
     ...totals,
     isStopping: input.isStopping,
+    isAnyActive: isAnyActive(input),
     warnings: warningsOf(input),
     projectsFault: isInClosed(input) ? undefined : projects.fault,
     store,

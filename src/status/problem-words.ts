@@ -392,7 +392,7 @@ function reasonSteps(
   const isRecovering = isOpen(reason) && acceptedSince > 0 && nowMs - lastMs >= CALM_MS;
   const since =
     kind === 'requests'
-      ? 'got further, and none failed for this reason'
+      ? 'named a project, and none failed for this reason'
       : `${were(acceptedSince)} accepted, and no view was refused for this reason`;
   const calm = `Since then (${formatDuration(nowMs - lastMs)}), ${plural(acceptedSince, nounOf(kind))} ${since}.`;
   return [

@@ -240,10 +240,10 @@ function judgeReason(
   // three, plus five times the average number between two refusals.
   const isRecovered = (): boolean =>
     nowMs - lastMs >= PAUSE_MS && acceptedSince >= 3 + (5 * before) / Math.max(1, lastHour);
-  const isOver =
-    remedy.kind === 'fixed' ? acceptedSince > 0 : UNSEEN.has(remedy.kind) && isRecovered();
   // Views with another origin may have been accepted before the entry was corrected.
   const { changedMs = 0 } = (remedy.kind === 'fixed' && project) || {};
+  const isAccepted = acceptedSince > 0 && activity.lastAcceptedMs! >= changedMs;
+  const isOver = remedy.kind === 'fixed' ? isAccepted : UNSEEN.has(remedy.kind) && isRecovered();
   const firstMs = firstOf(acceptedSince, activity, nowMs);
   const fixedMs = isOver ? Math.max(lastMs, firstMs, changedMs) : undefined;
   const fate = fateOf(key, reason, activity, around);

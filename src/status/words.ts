@@ -5,10 +5,10 @@ import { printable } from '../base/text.ts';
 import { dayOf, timeOf } from '../base/time.ts';
 import type { ProjectsFault } from '../projects/project-list.ts';
 import { isStray, LATEST_MAX } from './counts.ts';
-import { isStream } from './health.ts';
+import { isStream, NONE_ACTIVE } from './health.ts';
 import type { LatestRefusal, ProjectRow, StatusModel } from './model.ts';
 import type { Sample } from './reasons.ts';
-import { isFixed, isWaiting, type Judged, type SubjectKind } from './state.ts';
+import { isFixed, isRefused, isWaiting, type Judged, type SubjectKind } from './state.ts';
 
 /** `2026-11-22 14:00 UTC`; the page shows such texts in the reader's time zone. */
 export const at = (ms: number): string =>
@@ -104,7 +104,8 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
     const each = worst && problemNames(open, problemsInAll);
     const arrives = worst === undefined && arriving > 0 ? 'views are still arriving' : undefined;
     const inOrder = worst === 'red' ? [each, file?.replace(/^T/, 't')] : [file, each ?? arrives];
-    return [worst ?? 'amber', inOrder.filter(Boolean).join('; ')];
+    const none = model.isAnyActive ? undefined : NONE_ACTIVE;
+    return [worst ?? 'amber', [none, ...inOrder].filter(Boolean).join('; ')];
   }
   const [only] = model.projectsListed === 1 ? model.projects : [];
   if (arriving > 0) {
@@ -113,8 +114,10 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
     return ['green', `Views are arriving from ${only ? named(only.name) : projects}${fixed}`];
   }
   if (projectsActive === 0) {
-    const every = 'No project is active, so every view is refused';
-    return ['grey', only ? `${named(only.name)} is inactive, so its views are refused` : every];
+    return [
+      'grey',
+      only ? `${named(only.name)} is inactive, so its views are refused` : NONE_ACTIVE,
+    ];
   }
   if (model.isNew) return ['grey', 'Waiting for the first view'];
   const { lastAcceptedMs } = only?.figures ?? model.total;
@@ -223,9 +226,10 @@ export function daysInWords(days: number): string {
 export function stateWords(row: ProjectRow, hasEarlierViews = false): string {
   const { kind, state, active, accepted, figures } = row;
   if (isWaiting(row)) return 'fixed, waiting for a view';
-  if (state === 'refused' && kind === 'unlisted') return 'no longer listed';
-  if (state === 'refused' && kind === 'requests') return 'all requests failed';
-  if (state === 'refused') return active ? 'all refused' : 'inactive but sending';
+  // All its views are refused now, even if some were accepted within the hour.
+  if (isRefused(row) && kind === 'unlisted') return 'no longer listed';
+  if (isRefused(row) && kind === 'project' && !active) return 'inactive but sending';
+  if (state === 'refused') return kind === 'requests' ? 'all requests failed' : 'all refused';
   if (state !== 'partly-refused') {
     return state === 'quiet' && figures.lastAcceptedMs === undefined && !hasEarlierViews
       ? 'none accepted yet'
@@ -234,8 +238,7 @@ export function stateWords(row: ProjectRow, hasEarlierViews = false): string {
   const refused = refusedInAll(row);
   // Not 100%, because some views were accepted.
   const share = Math.min(99, Math.round((100 * refused) / (accepted + refused)));
-  if (kind === 'requests') return `${share}% of all requests failed`;
-  return `${kind === 'unlisted' ? 'no longer listed, ' : ''}${share}% refused`;
+  return kind === 'requests' ? `${share}% of all requests failed` : `${share}% refused`;
 }
 
 /** `Writing views-2026-11-22.ndjson, 1.2 KiB.` */
@@ -255,7 +258,7 @@ export const cells = ({ figures: f }: ProjectRow): string[] =>
 export function chartWords({ hours, refusedHours, figures }: ProjectRow): string {
   const [accepted, refused] = [hours, refusedHours].map((all) => formatCount(Math.max(0, ...all)));
   const { today, yesterday } = figures;
-  const most = `Most in one hour of the last 24: ${accepted} accepted, ${refused} refused.`;
+  const most = `Busiest hours of the last 24: ${accepted} accepted, ${refused} refused.`;
   const before = yesterday === undefined ? '' : `; yesterday: ${formatCount(yesterday)}`;
   return `${most} Accepted today: ${formatCount(today)}${before}.`;
 }

@@ -221,7 +221,7 @@ describe('/arriving', () => {
     scene.refuse(9, { code: 'malformed-json' });
     expect(await ask('?project=77')).toStrictEqual([
       503,
-      'Shop: no longer listed, 95% refused (project not activated)',
+      'Shop: no longer listed (project not activated)',
     ]);
     expect(await ask('?project=78')).toStrictEqual(unlisted);
     expect(await ask('?project=1')).toStrictEqual([200, 'No view accepted from Project 1 yet']);

@@ -41,6 +41,8 @@ it('the status page shows a moved site as fixed if its second address is listed 
   scene.refuse(2, moved, MOVED);
   scene.accept(9, '1', MINUTE_MS);
   scene.list({ ...AURORA, origins: [...AURORA.origins, MOVED] }, { id: '2' });
+  expect(scene.text()).toContain('The cause is gone. viewlog is waiting for the next view.');
+  scene.accept(1, '1', MINUTE_MS);
   const fixed = `Views have been accepted again since ${at('14:09')}.`;
   expect(scene.text()).toContain(fixed);
   // An edit of another project doesn't change when the views were accepted again.
@@ -188,7 +190,7 @@ Requests without a project: 134 of 188 requests in the last hour failed before v
     scene.nowMs += 5_000;
     scene.accept(3, '1', 1000);
     expect(scene.text()).toContain(
-      'cut off. Since then (8 min), 3 requests got further, and none failed for this reason.\n',
+      'cut off. Since then (8 min), 3 requests named a project, and none failed for this reason.\n',
     );
     expect(headlineOf(scene.model())[0]).toBe('amber');
     // Small views don't show that large views arrive whole.
@@ -641,7 +643,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   scene.around = { files: { refusedDays } };
   expect(arrivingWords(scene.model())).toStrictEqual([
     200,
-    'Project 77: no longer listed, 91% refused (project not activated, origin not allowed)',
+    'Project 77: no longer listed (project not activated, origin not allowed)',
   ]);
   expect(scene.whole()).not.toContain('\n77\n');
   scene.refuse(20, unlisted('77'), 'https://x.example');
@@ -707,6 +709,11 @@ it('the status page reports no problem for a deactivated project that has stoppe
   expect(scene.text()).toBe('Views are arriving from 1 of 1 active projects');
   scene.refuse(1, unlisted('1'), 'https://aurora.example');
   expect(scene.text()).toContain('\nAurora (inactive, but still sending): 8 of 14 views ');
+  expect(scene.text()).toMatch(/^Aurora: inactive but sending \(rate limited, /);
+  scene.list({ ...AURORA, active: false }, { id: '2', active: false });
+  expect(scene.text()).toMatch(
+    /^No project is active, so every view is refused; Aurora: inactive but sending /,
+  );
   expect(scene.text()).not.toMatch(/accepted again since|was fixed|outage/);
 });
 
@@ -1133,7 +1140,7 @@ it('the status page gives the maximum of a chart in words and a long name as a t
   scene.refuse(9, moved, MOVED);
   scene.accept(4);
   const html = page({ model: scene.model(), open: new Set(['1']) });
-  expect(html).toContain('Most in one hour of the last 24: 4 accepted, 9 refused.');
+  expect(html).toContain('Busiest hours of the last 24: 4 accepted, 9 refused.');
   expect(html).toContain(`<bdi title="${'x'.repeat(99)}">`);
   // The style sheet hides the reasons in a phone's headline.
   expect(html).toContain('<span class="why"> (origin not allowed)</span>');
@@ -1191,7 +1198,7 @@ it('the status page calls a removed project by its name', () => {
   scene.list({ id: '1' });
   scene.refuse(18, unlisted('77'));
   expect(scene.text()).toMatch(
-    /^Wiki: no longer listed, 67% refused \(project not activated\)\nWiki \(no longer listed\): 18 of 27 views /,
+    /^Wiki: no longer listed \(project not activated\)\nWiki \(no longer listed\): 18 of 27 views /,
   );
 });
 

@@ -64,6 +64,8 @@ it('a rate-limited project is fixed by a higher limit, not by a pause between tw
     'Since then (3 min), 200 views were accepted, and no view was refused',
   );
   scene.list({ id: '1', maxViewsPerMinute: 40 });
+  expect(state(scene)).toBe('partly-refused');
+  scene.accept();
   expect(scene.judged()[0]!.colour).toBe('green');
 });
 
