@@ -168,11 +168,13 @@ export class Cluster {
     // A request can fail before `#watch` hears of the denial.
     const denied = this.#deniedIn(error) ?? this.#deniedIn((error as Error).cause) ?? this.#denied;
     if (denied === undefined) return undefined;
-    const { operation, subject } = denied;
+    const { operation } = denied;
     const what = operation === 'publish' ? 'publish to' : 'subscribe to';
+    // The rest of an inbox's name is random.
+    const subject = printable(denied.subject.replace(/^_INBOX\..*/s, '_INBOX.>'));
     return new Fatal(
       EXIT.badConfiguration,
-      `The NATS user isn't allowed to ${what} "${printable(subject)}"; allow it to ${what} "${printable(subject.replace(/\.probe$/, '.>'))}"`,
+      `The NATS user isn't allowed to ${what} "${subject}"; allow it to ${what} "${subject.replace(/\.probe$/, '.>')}"`,
     );
   }
 

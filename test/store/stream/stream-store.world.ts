@@ -87,9 +87,9 @@ const tsOf = (line: string): string => (JSON.parse(line) as { ts: string }).ts;
 /** The permissions in the manual. */
 const RIGHTS = ['views.>', 'refused.>', '$JS.API.STREAM.*.VIEWS', '$JS.API.STREAM.*.VIEWS_REFUSED'];
 
-function usersWithout(denied: string): string {
+function usersWithout(denied: string, inbox = '_INBOX.>'): string {
   const allowed = RIGHTS.filter((one) => one !== denied);
-  const permissions = `{ publish: ${JSON.stringify(allowed)}, subscribe: "_INBOX.>" }`;
+  const permissions = `{ publish: ${JSON.stringify(allowed)}, subscribe: "${inbox}" }`;
   return `authorization { users: [ { user: viewlog, password: s3cret, permissions: ${permissions} } ] }`;
 }
 
@@ -135,6 +135,12 @@ describe.skipIf(!canRunNats())('with a stream,', () => {
       { config: usersWithout(denied) },
       'viewlog:s3cret@',
     ]),
+    [
+      'no permission for its inbox',
+      /The NATS user isn't allowed to subscribe to "_INBOX\.>"; allow it to subscribe to "_INBOX\.>"$/,
+      { config: usersWithout('', 'other.>') },
+      'viewlog:s3cret@',
+    ],
   ])('viewlog refuses to start with %s', async (_, message, options, login = '', ...args) => {
     const nats = await startNats(options);
     const { code, stdout, stderr } = await serve(nats.url.replace('//', `//${login}`), ...args);
