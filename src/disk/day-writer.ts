@@ -140,10 +140,10 @@ export class DayWriter {
     if (file.day !== today) return undefined;
     const what =
       found === undefined
-        ? 'moved or removed by another program; continuing in a new file. If it was removed, so are its views'
+        ? 'moved or removed by another program; opening a new file. If it was removed, so are its views'
         : isThere
-          ? 'cut short by another program; continuing at its end, without the views that were cut off'
-          : 'replaced by another program; continuing in the new file';
+          ? 'cut short by another program; opening it again, without the views that were cut off'
+          : 'replaced by another program; opening the new file';
     if (found !== undefined || !isReported) this.#options.log.warn(`"${file.path}" was ${what}`);
     return this.#tryOpen(today);
   }

@@ -234,7 +234,7 @@ test.each([
   [
     'moves',
     (path: string) => fs.renameSync(path, `${path}.moved`),
-    'moved or removed by another program; continuing in a new file. If it was removed, so are its views',
+    'moved or removed by another program; opening a new file. If it was removed, so are its views',
   ],
   [
     'replaces',
@@ -242,12 +242,12 @@ test.each([
       fs.writeFileSync(`${path}.new`, '');
       fs.renameSync(`${path}.new`, path);
     },
-    'replaced by another program; continuing in the new file',
+    'replaced by another program; opening the new file',
   ],
   [
     'empties',
     (path: string) => fs.truncateSync(path),
-    'cut short by another program; continuing at its end, without the views that were cut off',
+    'cut short by another program; opening it again, without the views that were cut off',
   ],
 ])(
   'after another program %s its file, a store reopens the file and logs that once',
