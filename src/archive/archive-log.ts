@@ -1,7 +1,7 @@
 import { errorText } from '../base/exit.ts';
 import { formatCount, plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
-import { printable } from '../base/text.ts';
+import { capitalised, printable } from '../base/text.ts';
 import type { Run } from './stream-source.ts';
 
 /** A smaller lag isn't logged, because under load the archive is always some messages behind. */
@@ -101,5 +101,3 @@ export class ArchiveLog {
 /** `message 5`, `messages 5 to 7` */
 const rangeText = ([from, to]: Run): string =>
   from === to ? `message ${from}` : `messages ${from} to ${to}`;
-
-const capitalised = (text: string): string => text[0]!.toUpperCase() + text.slice(1);

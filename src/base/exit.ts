@@ -61,13 +61,16 @@ export function orElse<T, O>(read: () => T, otherwise: O): T | O {
 }
 
 /**
- * Returns the message of an error, without a stack: `ENOSPC: no space left on device`. Leaves out
- * the call and path of a system error, because viewlog's messages name both.
+ * Returns the message of an error, without a stack: `ENOSPC: no space left on device`, `permission
+ * denied`. Leaves out the call and path of a system error, because viewlog's messages name both.
  */
 export function errorText(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   if (errnoOf(error) === undefined) return message;
-  return message.replace(/^listen (E\w+: .*?)( [\d/[]\S*)?$/s, '$1').replace(/, \w+( '.*')?$/s, '');
+  return message
+    .replace(/^listen (E\w+: .*?)( [\d/[]\S*)?$/s, '$1')
+    .replace(/, \w+( '.*')?$/s, '')
+    .replace(/^EACCES: /, '');
 }
 
 /** Returns the error with its stack, in one line. */

@@ -15,6 +15,8 @@ export function printable(text: string, lengthMax = 200): string {
   );
 }
 
+export const capitalised = (text: string): string => text[0]!.toUpperCase() + text.slice(1);
+
 /** Ends a text with a full stop, unless the text ends in one, or in a colon or a question mark. */
 export const sentence = (text: string): string => text.replace(/[^.:?]$/, '$&.');
 

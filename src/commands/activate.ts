@@ -96,7 +96,10 @@ export const deactivate = defineCommand({
     const name = printable(absolute(path), Infinity);
     const change = (project: ProjectEntry | undefined): ProjectEntry => {
       if (project !== undefined) return { ...project, active: false };
-      throw new Fatal(EXIT.usage, `Project ${id} isn't listed in ${name}`);
+      throw new Fatal(
+        EXIT.usage,
+        `Project ${id} isn't listed in ${name}, so its views are already refused`,
+      );
     };
     const { outcome } = await editProject({ path, data, id, change, asOwner });
     if (outcome === 'unchanged') {

@@ -54,6 +54,8 @@ export const daysIn = async (files: FileOps, dir: string, kind: FileKind): Promi
     .filter((day) => day !== undefined)
     .sort();
 
+const CAUSES: Readonly<Record<string, string>> = { ENOENT: "its directory doesn't exist" };
+
 /**
  * Returns a Fatal with exit 73: the file or its directory, the reason and the fix.
  * @param doing what failed, in words.
@@ -68,6 +70,8 @@ export function cannotOpen(
   const advice = fix ? fixText(fix) : writeAdvice(error);
   const hint = advice === undefined ? '' : `; ${advice}`;
   const what = fix?.directory ? `use directory "${fix.directory}"` : doing;
-  const why = isForbidden ? 'permission denied' : errorText(error);
+  const why = isForbidden
+    ? 'permission denied'
+    : (CAUSES[errnoOf(error) ?? ''] ?? errorText(error));
   return new Fatal(EXIT.cannotCreate, `Can't ${what}: ${why}${hint}`);
 }

@@ -100,7 +100,8 @@ const GONE_MAX = 5;
 function goneText(gone: readonly ProjectEntry[], sending: readonly ProjectEntry[]): string {
   if (gone.length === 0) return '';
   const listed = `; no longer listed: ${projectsText(gone)}`;
-  const accepted = 'were accepted in the last day and are now refused';
+  const accepted =
+    'were accepted in the last day and are now refused; if that is a mistake, list them again';
   return sending.length === 0 ? listed : `${listed}. Views of ${projectsText(sending)} ${accepted}`;
 }
 

@@ -4,7 +4,7 @@ import { basename, dirname } from 'node:path';
 import { errnoOf, EXIT, Fatal, errorText } from '../base/exit.ts';
 import { endsTooEarly } from '../base/json.ts';
 import { formatCount, MiB, plural } from '../base/format.ts';
-import { printable } from '../base/text.ts';
+import { capitalised, printable } from '../base/text.ts';
 import { lastProjectsIn, lastStartIn } from '../disk/last-start.ts';
 import { lastKnownStart } from '../disk/lock.ts';
 import {
@@ -203,8 +203,8 @@ export function fileOrFatal(reading: Reading): ProjectsFile {
   if ('file' in reading) return reading.file;
   const { saved, line, access } = reading;
   // The hint isn't about the last of several faults.
-  const end = reading.faults.length > 1 ? '\n' : '; ';
-  const more = line && saved ? end + restoreText(reading.faults, saved) : '';
+  const hint = line && saved ? restoreText(reading.faults, saved) : '';
+  const more = reading.faults.length > 1 && hint ? `\n${capitalised(hint)}` : hint && `; ${hint}`;
   const message = withFix(faultsOf(reading).join('\n') + more, access);
   // `main` adds the cause's own advice to a message, which this one already has.
   const cause = access === undefined ? reading.content : undefined;

@@ -172,7 +172,10 @@ test.each([
   ['activate 1 2', /^activate takes one ID; "2" is one too many$/],
   ['activate --name My site 1', /"site" is one too many$/],
   ['deactivate', 'deactivate needs the ID of a project. For example: '],
-  ['deactivate 2', /^Project 2 isn't listed in \/.*\/projects.json$/],
+  [
+    'deactivate 2',
+    /^Project 2 isn't listed in \/.*\/projects.json, so its views are already refused$/,
+  ],
   ['activate x1', 'such as 1000001; found "x1"'],
   [`activate ${'1'.repeat(21)}`, 'The ID of a project must be 1 to 20 digits'],
   ['activate 1 --origin https://b.com/', 'found "https://b.com/". Did you mean https://b.com?'],

@@ -226,7 +226,7 @@ test('a projects file outside the data directory can be restored too', async () 
   const viewlog = await startViewlog({ data, args: ['--projects', path] });
   await until(() => fs.existsSync(`${data}/last-projects.json`));
   fs.rmSync(path);
-  const [, command = ''] = await viewlog.says(/; to restore it, run: (.*)$/m);
+  const [, command = ''] = await viewlog.says(/mount it; otherwise, to restore it, run: (.*)$/m);
   for (const args of [['check'], ['activate', '7']]) {
     const { code, stderr } = await run([...args, '--projects', path], { data });
     expect([code, stderr.endsWith(`${command}\n`)]).toEqual([78, true]);
