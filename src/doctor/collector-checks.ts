@@ -177,7 +177,14 @@ export function checkCollector(facts: Facts): readonly Verdict[] {
 function notRunning(what: string, { of, source, disk }: Facts): Verdict {
   const { account } = disk?.inside ?? {};
   const isUnclear = account === undefined || (account.uid === 0 && source === 'options');
-  if (disk !== undefined && isUnclear) return warning(what);
+  if (disk !== undefined && isUnclear) {
+    // `checkUser` says how to give the directory to an account.
+    const isRoots = account?.uid === 0;
+    return warning(
+      what,
+      isRoots ? 'To start it, first choose its account: see "user".' : undefined,
+    );
+  }
   const startWith = (fix: string, command?: string): Verdict => {
     return { ...warning(what, fix, command), isStart: true };
   };

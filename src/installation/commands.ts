@@ -380,7 +380,9 @@ export function accessFix(
   path: string,
   what: 'r' | 'rw',
   account: Owner | undefined = ownAccount() ?? lockOwner(dirname(path)),
-  data = /^(viewlog\.lock$|views-|refused-)/.test(basename(path)) ? dirname(path) : undefined,
+  data = /^(viewlog\.(replay\.)?lock$|views-|refused-)/.test(basename(path))
+    ? dirname(path)
+    : undefined,
   wasUsed = false,
 ): AccessFix {
   const use = what === 'r' ? 'read the file' : 'write to the file';
@@ -469,11 +471,13 @@ export function start(of: Installation, options: Options = {}): string | undefin
   const { role, data, chosen } = of;
   const isSecret = role === 'archive' ? !chosen['from'] : data === undefined && !chosen['store'];
   if (isSecret) return undefined;
-  const names = Object.keys(chosen);
-  return reading(of, [role === 'archive' ? 'archive' : 'serve'], {
-    ...picked(of, names),
-    ...options,
-  });
+  const command = [role === 'archive' ? 'archive' : 'serve'];
+  const wanted = { ...picked(of, Object.keys(chosen)), ...options };
+  const owner = of.owners.data;
+  // viewlog refuses to run as root in a person's directory.
+  if (owner === undefined || owner.uid === 0 || isService(owner) || ownUid() !== 0)
+    return reading(of, command, wanted);
+  return asUser(owner, of.hasSudo, viewlog(of, command, { ...files(of), ...wanted }));
 }
 
 /** Returns a command that restarts the process, if systemd started it; else `undefined`. */

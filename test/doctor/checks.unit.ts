@@ -883,7 +883,9 @@ it('the doctor prints no start command if only root could start viewlog and nobo
     examined({ ...NOT_RUNNING, ...inside({ directory, files }), source })
       .filter(({ check }) => check === 'collector')
       .map(({ fix }) => fix);
-  expect(fixesFrom('options')).toStrictEqual([undefined]);
+  expect(fixesFrom('options')).toStrictEqual([
+    'To start it, first choose its account: see "user".',
+  ]);
   expect(fixesFrom('last start')).toStrictEqual([expect.stringContaining('Start viewlog:')]);
 });
 

@@ -66,7 +66,11 @@ it.runIf(isRoot && !fs.existsSync(UNIT))(
     const start = async (dir: string) => (await examined(dir)).line('collector');
     expect(await start(data)).toMatch(/Start viewlog: (sudo )?systemctl restart viewlog\.service$/);
     expect(await start(`${data}-of-another`)).toContain(' serve --data ');
+    for (const path of [data, join(data, 'projects.json')]) fs.chownSync(path, 4711, 4711);
+    // viewlog refuses to run as root there.
+    expect(await start(`${data}-of-another`)).toMatch(/setpriv --reuid=4711 .* serve --data /);
     for (const path of [data, join(data, 'projects.json')]) fs.chownSync(path, 0, 0);
+    expect(await start(`${data}-of-another`)).toMatch(/To start it, first choose its account: /);
     const [unset, set] = [await examined(data), await examined(data, 'User=daemon\n')];
     expect(unset.line('user')).toMatch(/^warning user: .* chown -R USER: /);
     expect(set.line('user')).toMatch(
