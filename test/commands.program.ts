@@ -49,9 +49,11 @@ describe('explain', () => {
     const stderr =
       'error: The file has 2 lines, but explain takes one view. For example: tail -n 1 FILE | viewlog explain\n';
     expect(await run(['explain', file])).toMatchObject({ code: 64, stderr });
-    expect((await run(['verify', file])).stderr).toMatch(
-      /has the name of a file of refused views; verify needs files of accepted views\n$/,
-    );
+    for (const command of ['verify', 'report']) {
+      const { code, stderr: refused } = await run([command, file]);
+      const what = `has the name of a file of refused views; ${command} needs files of accepted views\n`;
+      expect([code, refused]).toStrictEqual([64, expect.stringContaining(what)]);
+    }
   });
 
   it('prints the command that pipes in a view that was passed as an operand', async () => {

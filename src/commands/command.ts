@@ -6,7 +6,7 @@ import type { Log } from '../base/log.ts';
 import { columnOf, echo } from '../base/text.ts';
 import { lastStart } from '../disk/last-start.ts';
 import { askHolder } from '../disk/lock.ts';
-import { dayOfFileName } from '../disk/names.ts';
+import { dayOfFileName, dayOfName } from '../disk/names.ts';
 import { type Address, ownAddress } from '../http/listener.ts';
 import { type Owner, ownerOf, ownUid } from '../installation/accounts.ts';
 import { accessFix, fixText, runAs, viewlog } from '../installation/commands.ts';
@@ -98,7 +98,7 @@ export function readCommand<K extends OptionName>(
   const self = selfOf(command, settings, chosenOptions(flags, options, env));
   const asOwner = (owner: Owner): string | undefined => {
     const again = repeatedFlags(flags, options, self.data !== undefined, env);
-    const paths = wanted.includes('FILE') ? operands.map(absolute) : operands;
+    const paths = wanted.includes('FILE') ? operands.map(fileOperand) : operands;
     const command = again && viewlog(self, [name, ...paths, ...again]);
     const variable = needsTokenVariable(self.chosen) ? TOKEN_ENV : undefined;
     if (!command) return undefined;
@@ -107,6 +107,9 @@ export function readCommand<K extends OptionName>(
   };
   return { settings, operands, self, asOwner };
 }
+
+/** Returns the absolute path of a file, or `-`, which is stdin. */
+const fileOperand = (file: string): string => (file === '-' ? file : absolute(file));
 
 /** @throws {Fatal} exit 64 if the command needs more operands, or takes fewer. */
 function checkOperands(
@@ -131,6 +134,17 @@ function checkOperands(
     EXIT.usage,
     `The ID of a project must be 1 to 20 digits, such as 1000001; found "${echo(wrong)}"`,
   );
+}
+
+/**
+ * Refuses files of refused views.
+ * @throws {Fatal} exit 64.
+ */
+export function refuseRefused(command: string, files: readonly string[]): void {
+  const wrong = files.find((file) => dayOfName('refused', basename(file)) !== undefined);
+  if (wrong === undefined) return;
+  const what = `"${echo(wrong)}" has the name of a file of refused views`;
+  throw new Fatal(EXIT.usage, `${what}; ${command} needs files of accepted views`);
 }
 
 /**

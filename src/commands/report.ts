@@ -14,7 +14,7 @@ import { filesWith, tallyFiles } from '../report/read.ts';
 import { jsonReport, textReport } from '../report/text.ts';
 import { Totals } from '../report/totals.ts';
 import { REPORT_OPTIONS, type Settings } from '../settings.ts';
-import { defineCommand } from './command.ts';
+import { defineCommand, refuseRefused } from './command.ts';
 
 const COLUMNS_MAX = 110;
 
@@ -29,6 +29,7 @@ export const report = defineCommand({
   ],
   options: ['data', 'projects', ...REPORT_OPTIONS],
   async run(settings, operands, { print, log }) {
+    refuseRefused('report', operands);
     const { html, json, top, query: keepsQuery } = settings;
     if (html === '-' && json) {
       throw new Fatal(

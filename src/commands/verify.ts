@@ -2,13 +2,13 @@ import { readdirSync, statSync } from 'node:fs';
 import * as path from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
-import { echo, printable } from '../base/text.ts';
+import { printable } from '../base/text.ts';
 import { cannotRead } from '../disk/lines.ts';
 import { dayOfName } from '../disk/names.ts';
 import * as commands from '../installation/commands.ts';
 import { Receipt } from '../verify/receipt.ts';
 import { verifyFile } from '../verify/verify-file.ts';
-import { defineCommand, type Output } from './command.ts';
+import { defineCommand, type Output, refuseRefused } from './command.ts';
 
 /** Checks that view files contain only what a collector writes. Exit 65 if a file has a fault. */
 export const verify = defineCommand({
@@ -22,11 +22,7 @@ export const verify = defineCommand({
   ],
   options: ['receipt'],
   async run({ receipt }, operands, { print, log }) {
-    const wrong = operands.find((file) => dayOfName('refused', path.basename(file)) !== undefined);
-    if (wrong !== undefined) {
-      const what = `"${echo(wrong)}" has the name of a file of refused views`;
-      throw new Fatal(EXIT.usage, `${what}; verify needs files of accepted views`);
-    }
+    refuseRefused('verify', operands);
     const lists = operands.map((operand) => viewFilesOf(operand, log.warn));
     for (const list of receipt ? lists : []) refuseTwice(list);
     const files = lists.flat();
