@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import * as path from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { signals } from '../base/signals.ts';
@@ -6,8 +7,10 @@ import { systemClock } from '../base/time.ts';
 import { checkReadable } from '../disk/lines.ts';
 import { askHolder } from '../disk/lock.ts';
 import { systemFiles } from '../disk/ops.ts';
-import { replayFiles } from '../replay/replay.ts';
+import { noDirectory, replayFiles } from '../replay/replay.ts';
 import { ownAddress } from '../http/listener.ts';
+import type { AsOwner } from '../disk/root.ts';
+import { ownerOf, ownUid } from '../installation/accounts.ts';
 import { doctor } from '../installation/commands.ts';
 import { type Announced, withOwners } from '../installation/installation.ts';
 import type { Settings } from '../settings.ts';
@@ -44,7 +47,7 @@ export const replay = defineCommand({
     const stopping = new AbortController();
     signals.onStop(() => stopping.abort());
     const isCertain = await replayFiles(files, {
-      url: settings['replay-to'] ?? (await addressOf(settings, self)),
+      url: settings['replay-to'] ?? (await addressOf(settings, self, asOwner)),
       dir: settings.data,
       files: systemFiles,
       projectsPath: settings.projects,
@@ -74,18 +77,23 @@ export const replay = defineCommand({
 async function addressOf(
   settings: Settings<'host' | 'port' | 'data'>,
   self: Announced,
+  asOwner: AsOwner,
 ): Promise<string> {
   const { chosen } = self;
   if (chosen.host !== undefined || chosen.port !== undefined) return ownAddress(settings);
   const holder = await askHolder(settings.data);
   if (typeof holder === 'object' && holder.address !== undefined) return holder.address;
+  if (!existsSync(settings.data)) throw noDirectory(settings.data);
   const dir = `"${printable(settings.data, Infinity)}"`;
   if (typeof holder === 'string') {
     const what =
       holder === 'unknown'
         ? `This user isn't allowed to ask which collector is writing to ${dir}`
         : `The process that writes to ${dir} doesn't answer`;
-    throw new Fatal(EXIT.unavailable, `${what}; give the collector's address with --to`);
+    const owner = holder === 'unknown' ? await ownerOf(settings.data) : undefined;
+    const command = owner && owner.uid !== ownUid() ? asOwner(owner) : undefined;
+    const fix = command ?? "give the collector's address with --to";
+    throw new Fatal(EXIT.unavailable, `${what}; ${fix}`);
   }
   const how = `To check this directory: ${doctor(await withOwners(self))}`;
   throw new Fatal(

@@ -23,6 +23,7 @@ import { EXIT, type ExitCode, errnoOf, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
 import { sleep, timeOf, within } from '../base/time.ts';
+import { ownerOf, ownUid } from '../installation/accounts.ts';
 import { findHolder, killCommand } from '../installation/commands.ts';
 import { absolute, type Announced } from '../installation/installation.ts';
 import { cannotOpen, daysIn, prepareDirectory } from './directory.ts';
@@ -84,8 +85,15 @@ export async function acquireLock(dir: string, options: LockOptions = {}): Promi
   try {
     await lock.acquire();
   } catch (error) {
-    const path = `${dir}/${name}`;
-    throw error instanceof Fatal ? error : cannotOpen(path, error, `use the lock "${path}"`);
+    if (error instanceof Fatal) throw error;
+    const what = `use the lock "${dir}/${name}"`;
+    // A collector's directory may be another installation's, but a replay is always for this one.
+    const isReplay = name === REPLAY_LOCK_NAME && errnoOf(error) === 'EACCES';
+    const owner = isReplay ? await ownerOf(dir) : undefined;
+    const command = owner && owner.uid !== ownUid() ? options.asOwner?.(owner) : undefined;
+    throw command === undefined
+      ? cannotOpen(`${dir}/${name}`, error, what)
+      : new Fatal(EXIT.cannotCreate, `Can't ${what}: permission denied; ${command}`);
   }
   return lock;
 }

@@ -79,7 +79,7 @@ export async function replayFiles(
   }
 }
 
-const noDirectory = (dir: string): Fatal =>
+export const noDirectory = (dir: string): Fatal =>
   new Fatal(
     EXIT.cannotCreate,
     `There is no directory "${printable(dir, Infinity)}"; give the collector's own --data, where ` +

@@ -83,23 +83,41 @@ it('replay sends views only to the collector that holds the data directory', asy
   expect(viewlog.lines()).toHaveLength(1);
   chmodSync(join(data, 'viewlog.lock'), 0);
   // Root may connect to every socket.
-  const user = process.getuid?.() === 0 ? { user: { uid: 1, gid: 1 } } : {};
+  const isRoot = process.getuid?.() === 0;
+  const user = isRoot ? { user: { uid: 1, gid: 1 } } : {};
   expect(await start(again, '/', user).ended).toMatchObject({
     code: 74,
-    stderr: expect.stringMatching(/refused-.*: EACCES: permission denied; run the command as /),
+    stderr: expect.stringMatching(/refused-.*: permission denied; run the command as /),
   });
   expect(await start(['replay', '-', `--data=${data}`], '/', user).ended).toMatchObject({
     code: 69,
-    stderr: expect.stringContaining(
-      "This user isn't allowed to ask which collector is writing to ",
+    stderr: expect.stringMatching(
+      isRoot
+        ? /This user isn't allowed to ask which collector is writing to ".*"; run the command as root/
+        : /; give the collector's address with --to$/m,
     ),
   });
+  if (isRoot) {
+    chmodSync(data, 0o755);
+    chmodSync(join(data, 'projects.json'), 0o644);
+    const to = ['replay', '-', `--data=${data}`, `--to=http://127.0.0.1:${viewlog.port}`];
+    expect(await start(to, '/', user).ended).toMatchObject({
+      code: 73,
+      stderr: expect.stringMatching(
+        /replay\.lock": permission denied; run the command as root: .* replay - /,
+      ),
+    });
+  }
   await viewlog.signal('SIGTERM');
   const { code, stderr } = await start(again, data).ended;
   expect([code, stderr]).toStrictEqual([
     69,
     expect.stringContaining('No collector is writing to '),
   ]);
+  expect(await start(['replay', '-', '--data=/nowhere'], '/').ended).toMatchObject({
+    code: 73,
+    stderr: expect.stringContaining('There is no directory "/nowhere"; give the collector'),
+  });
   const [, doctor = 'false'] = /To check this directory: (.*)/.exec(stderr) ?? [];
   expect(execFileSync('sh', ['-c', doctor], { encoding: 'utf8' })).toMatch(
     / Start viewlog:\n.* serve /,
