@@ -140,10 +140,10 @@ export class DayWriter {
     if (file.day !== today) return undefined;
     const what =
       found === undefined
-        ? 'moved or removed by another program; opening a new file. If it was removed, so are its views'
+        ? 'moved or removed by another program. If it was removed, its views are gone'
         : isThere
-          ? 'cut short by another program; opening it again, without the views that were cut off'
-          : 'replaced by another program; opening the new file';
+          ? 'cut short by another program; the views that were cut off are gone'
+          : 'replaced by another program';
     if (found !== undefined || !isReported) this.#options.log.warn(`"${file.path}" was ${what}`);
     return this.#tryOpen(today);
   }
@@ -308,7 +308,7 @@ async function endsInNewline(files: FileOps, fd: number, size: number): Promise<
 
 /** A process over its quota or RLIMIT_FSIZE can't write, as on a full disk. */
 const DISK_FULL_ERRNOS = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
-const DISK_FULL = 'the disk is full';
+export const DISK_FULL = 'the disk is full';
 
 const isDiskFull = (error: unknown): boolean => DISK_FULL_ERRNOS.has(errnoOf(error) ?? '');
 

@@ -246,7 +246,7 @@ export class LocalViewStore implements ViewStore {
       error instanceof Fatal
         ? error.message
         : `Can't write to "${this.#writer.where}": ${errorText(error)}`;
-    const end = 'viewlog stops, and the views that it was writing get 503';
+    const end = 'viewlog is stopping; the views that it was writing get 503';
     this.#fatal = new Fatal(EXIT.ioError, `${fault}. ${end}`, error);
     this.#refuseAll(FAILED);
     this.#options.onFatal(this.#fatal);

@@ -225,7 +225,7 @@ test.each([
   expect(await store.append(view(1))).toEqual({ unavailable: 'the disk has failed' });
   const fault = `Can't ${what} "${path}": ${errno}: injected by the test`;
   expect(fatals.map(({ exitCode, message }) => [exitCode, message])).toEqual([
-    [74, `${fault}; check the disk. viewlog stops, and the views that it was writing get 503`],
+    [74, `${fault}; check the disk. viewlog is stopping; the views that it was writing get 503`],
   ]);
   await expect(store.close(20_000)).rejects.toBe(fatals[0]);
 });
@@ -234,7 +234,7 @@ test.each([
   [
     'moves',
     (path: string) => fs.renameSync(path, `${path}.moved`),
-    'moved or removed by another program; opening a new file. If it was removed, so are its views',
+    'moved or removed by another program. If it was removed, its views are gone',
   ],
   [
     'replaces',
@@ -242,12 +242,12 @@ test.each([
       fs.writeFileSync(`${path}.new`, '');
       fs.renameSync(`${path}.new`, path);
     },
-    'replaced by another program; opening the new file',
+    'replaced by another program',
   ],
   [
     'empties',
     (path: string) => fs.truncateSync(path),
-    'cut short by another program; opening it again, without the views that were cut off',
+    'cut short by another program; the views that were cut off are gone',
   ],
 ])(
   'after another program %s its file, a store reopens the file and logs that once',
