@@ -70,7 +70,9 @@ export const activate = defineCommand({
     }
     print(resultOf({ id, path, before, after, outcome, isRunning }));
     if (outcome === 'created' && operator === undefined) {
-      print('To show your address in refusals, add --operator you@example.com to this command');
+      print(
+        'To show your e-mail address in refusals, run this command again with --operator you@example.com',
+      );
     }
     const where = isRunning ? ' to the running viewlog' : ', once viewlog is running';
     const unknown = isRunning === undefined ? " (this user isn't allowed to check)" : '';

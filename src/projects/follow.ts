@@ -100,8 +100,8 @@ const GONE_MAX = 5;
 function goneText(gone: readonly ProjectEntry[], sending: readonly ProjectEntry[]): string {
   if (gone.length === 0) return '';
   const listed = `; no longer listed: ${projectsText(gone)}`;
-  const accepted =
-    'were accepted in the last day and are now refused; if that is a mistake, list them again';
+  const them = sending.length === 1 ? 'the project' : 'the projects';
+  const accepted = `were accepted in the last day and are now refused; if that is a mistake, list ${them} again`;
   return sending.length === 0 ? listed : `${listed}. Views of ${projectsText(sending)} ${accepted}`;
 }
 
@@ -140,7 +140,10 @@ function faultOf(
   const first = loss === 'missing' ? cannotRead(path, missing) : (fact ?? summaryOfFaults(faults));
   const stays = isMoved && !saved ? undefined : continues(saved, access !== undefined);
   const restore = saved ? `to restore it, run: ${saved.restore}` : RESTORE;
-  const cut = saved && isCut(faults) ? `if it was cut short, run: ${saved.restore}` : undefined;
+  const cut =
+    saved && isCut(faults)
+      ? `if the projects file was cut short, run: ${saved.restore}`
+      : undefined;
   // A mount point without its disk is empty.
   const isBare = !isMoved && orElse(() => readdirSync(dirname(path)).length === 0, false);
   const other = isBare ? `if its disk isn't mounted, mount it; otherwise, ${restore}` : restore;

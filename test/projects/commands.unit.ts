@@ -32,7 +32,9 @@ test('activate creates the file, its schema and its directory', async () => {
   expect(out).toContain(
     `Added project 1000001 to the new file ${path}: any origin, at most 6,000 views per minute. viewlog accepts the project's views once it is running.\n`,
   );
-  expect(out).toContain('To show your address in refusals, add --operator');
+  expect(out).toContain(
+    'To show your e-mail address in refusals, run this command again with --operator',
+  );
   const project = { id: '1000001', name: 'My "site"', active: true, maxViewsPerMinute: 6000 };
   const created = { $schema: './projects.schema.json', projects: [project] };
   expect(await fs.readFile(path, 'utf8')).toBe(`${JSON.stringify(created, null, 2)}\n`);
