@@ -79,7 +79,7 @@ class FileCheck {
     if (head === undefined) return line === '' ? 'is blank' : "doesn't start with ts and id";
     if (!line.endsWith('}')) return "doesn't end with a brace";
     const view = readView(lineFieldsOf(line));
-    if (isRefusal(view)) return printable(view.detail.replace(/ The view has .*/s, ''), 120);
+    if (isRefusal(view)) return printable(view.detail.replace(/\.( The view has .*)?$/s, ''), 120);
     const { ts, id } = head;
     if (!this.#recent.add(copyOf(id))) this.#note('duplicate id');
     const day = ts.slice(0, 10);
