@@ -110,7 +110,7 @@ export class RefusalLog {
       last = { ...last, beganMs: nowMs, causes: new Set(causes.keys()) };
       const whole = { ...then, accepted: judged.accepted };
       const what = `${who}: ${problemWords(whole, ` (${[...causes.keys()].join(', ')})`)}`;
-      const which = causes.size > 1 ? `For "${begun[0]}": ` : '';
+      const which = causes.size > 1 && open.length > 0 ? `For "${begun[0]}": ` : '';
       this.#log.warn(`${what}. ${which}${this.#fixFor(begun[1], judged)}`);
     }
     const left = new Set(open.map(labelOf).filter((cause) => last.causes.has(cause)));

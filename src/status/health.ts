@@ -69,6 +69,6 @@ export function warningsOf({ store, minFreeBytes }: CollectorState): readonly st
   if (unavailable !== undefined || freeBytes >= leastBytes) return [];
   const low = `Free disk space (${formatRoundedSize(freeBytes)}) is below ${formatSize(leastBytes)}`;
   return [
-    `${low}, which is twice --min-free, so viewlog stores no more refused views; free some space or lower --min-free`,
+    `${low}, which is twice --min-free, so viewlog no longer stores refused views; free some space or lower --min-free`,
   ];
 }

@@ -538,7 +538,7 @@ function fateSteps(
   const { resent, stored, lost, days } = fate;
   const { code, project = '' } = sample;
   const isFixed = fixedMs !== undefined || remedy.kind === 'fixed';
-  const them = stored === 1 ? 'it' : 'them';
+  const them = `the ${noun}${stored === 1 ? '' : 's'}`;
   const isActivation = remedy.kind === 'activate';
   const first = isFixed ? 'To' : isActivation ? 'Once the project is active,' : 'After the fix,';
   const again = `${first} send ${them} again:`;

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { formatCount, formatDuration, formatRoundedSize, plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
 import { dayOf, timeOf } from '../base/time.ts';
+import { DISK_FULL } from '../disk/day-writer.ts';
 import type { ProjectsFault } from '../projects/project-list.ts';
 import { isStray, LATEST_MAX } from './counts.ts';
 import { isStream, NONE_ACTIVE } from './health.ts';
@@ -136,7 +137,7 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
 /** The store treats some errors as a full disk; the free space shows whether the disk is full. */
 function whyUnavailable({ store, space }: StatusModel): string | undefined {
   const isFull = space === undefined || space.missingBytes > 0;
-  const isKnown = isStream(store) || store.detail === undefined || isFull;
+  const isKnown = store.unavailable !== DISK_FULL || isFull;
   return isKnown ? store.unavailable : "the view file can't be written";
 }
 

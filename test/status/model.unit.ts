@@ -71,7 +71,7 @@ Aurora: all 69 views in the last hour were refused (origin not allowed). The ref
   69 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: origin not allowed.
   If ${MOVED} is one of the project's sites, add it:
     ${VIEWLOG} activate 1 ${FILES} --origin ${MOVED}
-  69 refused views are stored. After the fix, send them again:
+  69 refused views are stored. After the fix, send the views again:
     ${REPLAY}`);
     scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
     expect(scene.text()).toContain('The cause is gone. viewlog is waiting for the next view.');
@@ -89,7 +89,7 @@ Aurora: all 69 views in the last hour were refused (origin not allowed). The ref
 Aurora: the problem was fixed on ${at('14:06')}.
   69 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: origin not allowed.
   Views have been accepted again since ${at('14:06')}.
-  69 refused views are stored. To send them again:
+  69 refused views are stored. To send the views again:
     ${REPLAY}`);
   });
 
@@ -303,7 +303,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     ${VIEWLOG} doctor ${FILES}`;
     expect(scene.text()).toBe(text);
     scene.around = { store: { ...store, unavailable: opening } };
-    expect(scene.text()).toBe(text);
+    expect(scene.text()).toBe(text.replace('written', 'opened'));
     const disk = { type: 0, freeBytes: 80 * MiB, sizeBytes: 90 * MiB, hasInodes: false };
     scene.around = { store, files: { fileSystem: disk } };
     expect(scene.text()).toMatch(
@@ -469,7 +469,7 @@ Aurora: both views in the last hour were refused (invalid view). The refusals be
     );
     scene.refuse(1, unlisted('3'), MOVED);
     expect(scene.text()).toContain(
-      '3 refused views are stored. Once the project is active, send them again:',
+      '3 refused views are stored. Once the project is active, send the views again:',
     );
   });
 
@@ -495,7 +495,7 @@ Project 3 (inactive, but still sending): all 99 views in the last hour were refu
   99 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: the project is inactive.
   If this site should be counted, activate the project. Otherwise, remove the script from its pages. To activate the project:
     ${VIEWLOG} activate 3 ${FILES}
-  99 refused views are stored. Once the project is active, send them again:`);
+  99 refused views are stored. Once the project is active, send the views again:`);
     expect(scene.text()).toContain('Send smaller views or start viewlog with --max-view 64KiB.');
   });
 
@@ -553,7 +553,7 @@ To get the first view
   viewlog removes one day of view files and one of refused files per hour. To remove them now:
     rm /data/views-2026-01-01.ndjson /data/refused-2026-01-02.ndjson
 viewlog is about to stop but accepts views until then.
-Free disk space (65 MiB) is below 128 MiB, which is twice --min-free, so viewlog stores no more refused views.
+Free disk space (65 MiB) is below 128 MiB, which is twice --min-free, so viewlog no longer stores refused views.
   Free some space or lower --min-free.`);
     const many = Array.from({ length: 21 }, (_, i) => `views-2026-01-${i + 10}.ndjson`);
     scene.around = { files: { overdue: many } };
@@ -596,7 +596,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   scene.refuse(1, unlisted('1000010'), 'https://a;b');
   scene.refuse(9, unlisted('77'), 'https://x.example');
   const again = `
-  9 refused views are stored. Once the project is active, send them again:
+  9 refused views are stored. Once the project is active, send the views again:
     ${REPLAY.replace('--project 1', '--project 77')}
 `;
   expect(scene.whole()).toContain('. Views of 2 unlisted ids are refused (see below).\n');
@@ -831,7 +831,7 @@ describe('the status page says what happened to refused views', () => {
     [
       'that are stored',
       afterNine(origin),
-      `\n  9 refused views are stored. After the fix, send them again:\n    ${REPLAY}`,
+      `\n  9 refused views are stored. After the fix, send the views again:\n    ${REPLAY}`,
     ],
     [
       'of a page with errors',
@@ -841,7 +841,7 @@ describe('the status page says what happened to refused views', () => {
     [
       'some of which were sent again',
       afterNine(origin, 0, 'full', 4),
-      `\n  4 refused views were sent again.\n  5 refused views are stored but haven't been sent again yet. After the fix, send them again:\n    ${REPLAY}`,
+      `\n  4 refused views were sent again.\n  5 refused views are stored but haven't been sent again yet. After the fix, send the views again:\n    ${REPLAY}`,
     ],
     [
       'that were all sent again',
@@ -851,7 +851,7 @@ describe('the status page says what happened to refused views', () => {
     [
       'after a crash that lost the count of earlier ones, which were sent again',
       afterNine(origin, 0, 'full', 5, NOON - HOUR_MS),
-      `\n  9 refused views are stored. After the fix, send them again:\n    ${REPLAY}`,
+      `\n  9 refused views are stored. After the fix, send the views again:\n    ${REPLAY}`,
     ],
     [
       "over the project's limit",
@@ -971,7 +971,7 @@ Aurora: the problem (origin not allowed) was fixed on ${at('14:00')}. 1 view in 
   1 refused view wasn't stored: viewlog stores no views over a project's limit.
   5 views were refused in the last 24 hours, most recently on ${at('14:00')} from ${MOVED}: origin not allowed.
   Views have been accepted again since ${at('14:00')}.
-  5 refused views are stored. To send them again:
+  5 refused views are stored. To send the views again:
     ${REPLAY}`);
   // Requests that name no project are reported in the same order.
   scene.refuse(4, { code: 'unsupported-media-type' });
