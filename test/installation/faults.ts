@@ -165,8 +165,8 @@ const isFixed = (place: Place): Promise<string> =>
 /** Sends the refused views again with the page's command and expects the page to say so. */
 async function replayed(place: Place): Promise<void> {
   if (place.plan.store === 'stream') return;
-  const said = await place.pageThatSays(/To send (?:it|them) again:/);
-  const text = await works(place, commandBelow(said, /To send (?:it|them) again:/));
+  const said = await place.pageThatSays(/To send the views? again:/);
+  const text = await works(place, commandBelow(said, /To send the views? again:/));
   const count = commandIn(text, /(\d+) sent$/m);
   await place.pageThatSays(new RegExp(`${count} .*sent again`));
 }
