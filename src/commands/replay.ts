@@ -9,8 +9,7 @@ import { askHolder } from '../disk/lock.ts';
 import { systemFiles } from '../disk/ops.ts';
 import { noDirectory, replayFiles } from '../replay/replay.ts';
 import { ownAddress } from '../http/listener.ts';
-import type { AsOwner } from '../disk/root.ts';
-import { ownerOf, ownUid } from '../installation/accounts.ts';
+import { type AsOwner, asOwnerOf } from '../disk/root.ts';
 import { doctor } from '../installation/commands.ts';
 import { type Announced, withOwners } from '../installation/installation.ts';
 import type { Settings } from '../settings.ts';
@@ -90,8 +89,7 @@ async function addressOf(
       holder === 'unknown'
         ? `This user isn't allowed to ask which collector is writing to ${dir}`
         : `The process that writes to ${dir} doesn't answer`;
-    const owner = holder === 'unknown' ? await ownerOf(settings.data) : undefined;
-    const command = owner && owner.uid !== ownUid() ? asOwner(owner) : undefined;
+    const command = holder === 'unknown' ? await asOwnerOf(settings.data, asOwner) : undefined;
     const fix = command ?? "give the collector's address with --to";
     throw new Fatal(EXIT.unavailable, `${what}; ${fix}`);
   }

@@ -23,7 +23,6 @@ import { EXIT, type ExitCode, errnoOf, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
 import { sleep, timeOf, within } from '../base/time.ts';
-import { ownerOf, ownUid } from '../installation/accounts.ts';
 import { findHolder, killCommand } from '../installation/commands.ts';
 import { absolute, type Announced } from '../installation/installation.ts';
 import { cannotOpen, daysIn, prepareDirectory } from './directory.ts';
@@ -37,7 +36,7 @@ import {
 } from './lock-socket.ts';
 import { lastStart, rememberProjects, rememberStart } from './last-start.ts';
 import { ifPresent, systemFiles } from './ops.ts';
-import { type AsOwner, refuseRoot } from './root.ts';
+import { type AsOwner, asOwnerOf, refuseRoot } from './root.ts';
 
 export const LOCK_NAME = 'viewlog.lock';
 export const REPLAY_LOCK_NAME = 'viewlog.replay.lock';
@@ -89,8 +88,7 @@ export async function acquireLock(dir: string, options: LockOptions = {}): Promi
     const what = `use the lock "${dir}/${name}"`;
     // A collector's directory may be another installation's, but a replay is always for this one.
     const isReplay = name === REPLAY_LOCK_NAME && errnoOf(error) === 'EACCES';
-    const owner = isReplay ? await ownerOf(dir) : undefined;
-    const command = owner && owner.uid !== ownUid() ? options.asOwner?.(owner) : undefined;
+    const command = isReplay ? await asOwnerOf(dir, options.asOwner) : undefined;
     throw command === undefined
       ? cannotOpen(`${dir}/${name}`, error, what)
       : new Fatal(EXIT.cannotCreate, `Can't ${what}: permission denied; ${command}`);

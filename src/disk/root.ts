@@ -2,10 +2,19 @@
 // leave files that the service's own user can't write to.
 import type { Stats } from 'node:fs';
 import { EXIT, Fatal } from '../base/exit.ts';
-import { type Owner, ownerIn } from '../installation/accounts.ts';
+import { type Owner, ownerIn, ownerOf, ownUid } from '../installation/accounts.ts';
 
 /** Returns this command line as that user would run it; `undefined` if it contains a secret. */
 export type AsOwner = (owner: Owner) => string | undefined;
+
+/**
+ * Returns this command line for the directory's owner; `undefined` if this process runs as that
+ * user, or if there is no such line.
+ */
+export async function asOwnerOf(dir: string, asOwner?: AsOwner): Promise<string | undefined> {
+  const owner = await ownerOf(dir);
+  return owner === undefined || owner.uid === ownUid() ? undefined : asOwner?.(owner);
+}
 
 /**
  * Refuses root in another user's directory.
