@@ -54,7 +54,11 @@ export const daysIn = async (files: FileOps, dir: string, kind: FileKind): Promi
     .filter((day) => day !== undefined)
     .sort();
 
-const CAUSES: Readonly<Record<string, string>> = { ENOENT: "its directory doesn't exist" };
+const CAUSES: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  ENOENT: "its directory doesn't exist",
+};
 
 /**
  * Returns a Fatal with exit 73: the file or its directory, the reason and the fix.
@@ -65,13 +69,12 @@ export function cannotOpen(
   error: unknown,
   doing = `open "${name}" for writing`,
 ): Fatal {
-  const isForbidden = ['EACCES', 'EPERM'].includes(errnoOf(error) ?? '');
+  const errno = errnoOf(error) ?? '';
+  const isForbidden = ['EACCES', 'EPERM'].includes(errno);
   const fix = isForbidden ? accessFix(absolute(name), 'rw') : undefined;
   const advice = fix ? fixText(fix) : writeAdvice(error);
   const hint = advice === undefined ? '' : `; ${advice}`;
   const what = fix?.directory ? `use directory "${fix.directory}"` : doing;
-  const why = isForbidden
-    ? 'permission denied'
-    : (CAUSES[errnoOf(error) ?? ''] ?? errorText(error));
+  const why = CAUSES[errno] ?? errorText(error);
   return new Fatal(EXIT.cannotCreate, `Can't ${what}: ${why}${hint}`);
 }
