@@ -20,6 +20,16 @@ describe.each([NODE, DENO, DENO_2_5, BUN].filter(isPresent))('attackers on %s', 
     );
   }, 300_000);
 
+  // Refusals are answered at once, so no wait for the disk gives honest views their turn.
+  it("don't delay honest views with refusals, chunks of one byte and incomplete bodies", async () => {
+    const ways = [
+      "pipelines refusals and doesn't read",
+      'sends a body by the byte, in chunks',
+      'sends a megabyte without its end and stalls',
+    ];
+    await withstand(runtime, ways, { clients: 9, ms: 3_000 });
+  }, 300_000);
+
   it.each([
     ['16KiB', 3_500, 'sends an incomplete body and stalls'],
     ['16KiB', 4_000, 'is refused and stalls'],

@@ -8,10 +8,10 @@ import { type MemoryBudget, Reservation } from './memory-budget.ts';
 import type { OneWriteResponse } from './one-write-response.ts';
 
 /**
- * Requests of one connection that are handled at the same time. A single read can contain hundreds,
- * and no other connection is served while they are handled.
+ * Requests of one connection that are handled at the same time. As many form a row, after which the
+ * other connections get their turn: a single read can contain hundreds of requests.
  */
-const PENDING_MAX = 32;
+const STARTED_MAX = 32;
 /**
  * Reading resumes when only this many are left. Resuming sooner would override the pause that Node
  * applies while answers are unread.
@@ -43,6 +43,8 @@ export class NodeConnection {
   readonly #pending: NodeExchange[] = [];
   /** The pending requests that aren't started yet. */
   readonly #waiting: NodeExchange[] = [];
+  /** Requests started in the present row. */
+  #inRow = 0;
   #isPaused = false;
   /** True once the rest of what was read is ignored. */
   #isDropped = false;
@@ -54,6 +56,8 @@ export class NodeConnection {
     this.#socket = socket;
     this.#limits = limits;
     socket.on('close', () => this.#disconnected());
+    // Node resumes a socket at the end of each request that has arrived.
+    socket.on('resume', () => this.#isPaused && socket.pause());
   }
 
   get state(): State {
@@ -71,13 +75,34 @@ export class NodeConnection {
   /** Starts the request immediately or after others of this connection. */
   enqueue(request: NodeExchange): void {
     if (this.#isDropped) return request.reservation.release();
+    const isNext = this.#waiting.length === 0 && this.#mayStart();
     this.#pending.push(request);
     this.#sweeps = 0;
-    if (this.#pending.length <= PENDING_MAX) return request.start();
+    if (isNext) return this.#start(request);
     this.#waiting.push(request);
     if (this.#isPaused) return;
     this.#isPaused = true;
     this.#socket.pause();
+  }
+
+  #mayStart(): boolean {
+    const started = this.#pending.length - this.#waiting.length;
+    return started < STARTED_MAX && this.#inRow < STARTED_MAX;
+  }
+
+  #start(request: NodeExchange): void {
+    // The next row begins after the other connections have had their turn.
+    if (++this.#inRow === STARTED_MAX) setImmediate(() => this.#beginRow());
+    request.start();
+  }
+
+  #beginRow(): void {
+    this.#inRow = 0;
+    this.#startWaiting();
+  }
+
+  #startWaiting(): void {
+    while (this.#waiting.length > 0 && this.#mayStart()) this.#start(this.#waiting.shift()!);
   }
 
   isLast(request: NodeExchange): boolean {
@@ -94,7 +119,7 @@ export class NodeConnection {
   flushed(): void {
     this.#sweeps = 0;
     this.#pending.shift()?.reservation.release();
-    if (this.#waiting.length > 0) setImmediate(() => this.#waiting.shift()?.start());
+    this.#startWaiting();
     if (!this.#isPaused || this.#pending.length > RESUME_AT) return;
     this.#isPaused = false;
     this.#socket.resume();
