@@ -47,7 +47,7 @@ const shortNames = {
   name: 'short-names',
   setup({ onLoad }) {
     onLoad({ filter: /\.(m?js|tsx?)$/ }, async ({ path }) => {
-      const text = withoutEnums(withShortExports(readFileSync(path, 'utf8')));
+      const text = withoutUnused(withShortExports(readFileSync(path, 'utf8')));
       // With a format, esbuild also shortens the names of a module's exports.
       const options = path.includes('/node_modules/')
         ? { loader: 'js', format: /^(import|export) /m.test(text) ? 'esm' : 'cjs' }
@@ -105,37 +105,45 @@ const withShortExports = (text) =>
       .join('\n');
   });
 
-/** Leaves out the enums that jsonc-parser exports: viewlog uses none, but esbuild can't tell. */
-const withoutEnums = (text) =>
-  text.replace(/^export var (\w+);\n\(function \(\1\) \{\n.*?^\}\)\(\1 \|\| .*?;$/gms, '');
+/**
+ * Leaves out the enums of jsonc-parser and the WebSockets of Hono's server for Node: viewlog uses
+ * neither, but esbuild can't tell.
+ */
+const withoutUnused = (text) =>
+  text
+    .replace(/^export var (\w+);\n\(function \(\1\) \{\n.*?^\}\)\(\1 \|\| .*?;$/gms, '')
+    .replace(/^\/\/#region src\/websocket\.ts$.*?^\/\/#endregion$/ms, 'let upgradeWebSocket;');
 
 /**
  * Leaves out parts of packages that viewlog never calls:
  * - `node:http2`, which Hono's server for Node loads: 3% of a start.
  * - Hono's fallback router and the router that chooses between the two, its parser of forms, mounted
- *   applications, WebSockets, and the code that moves tags into a document's head.
- * - The NATS client's WebSockets, benchmark, push consumers, direct reads, and cryptography for
- *   logins: 90 KiB. `node:net` replaces its parser of IP addresses.
+ *   applications, and the code that moves tags into a document's head.
+ * - The NATS client's WebSockets, benchmark, push consumers, direct reads, lists, and cryptography
+ *   for logins: 91 KiB. `node:net` replaces its parser of IP addresses.
  */
 const without = {
   name: 'without',
   setup({ onResolve, onLoad, resolve }) {
     onResolve({ filter: /^(node:)?http2$/ }, () => ({ path: 'http2', namespace: 'none' }));
     const hono =
-      /\/((smart|trie)-router\/router|utils\/(body|mount)|intrinsic-element\/components)\.js$|^hono\/ws$/;
+      /\/((smart|trie)-router\/router|utils\/(body|mount)|intrinsic-element\/components)\.js$/;
     onResolve({ filter: hono }, () => ({ path: 'hono', namespace: 'none' }));
-    onResolve({ filter: /^\.\/(ws_transport|bench|pushconsumer|jsm_direct|nkeys)$/ }, () => ({
-      path: 'nats',
-      namespace: 'none',
-    }));
+    onResolve(
+      { filter: /^\.\/(ws_transport|bench|pushconsumer|jsm_direct|jslister|nkeys)$/ },
+      () => ({
+        path: 'nats',
+        namespace: 'none',
+      }),
+    );
     onResolve({ filter: /^\.\/ipparser$/ }, () => ({ path: 'ip', namespace: 'none' }));
     const parts = {
       http2: 'export class Http2ServerRequest {} export const constants = {};',
       hono:
         'export class SmartRouter { constructor({ routers }) { return routers[0]; } }' +
         'export class TrieRouter {} export let parseBody, createMountedRequest;' +
-        'export const defineWebSocketHelper = () => {}; export const components_exports = {};',
-      nats: 'exports.DirectStreamAPIImpl = class {};',
+        'export const components_exports = {};',
+      nats: 'exports.DirectStreamAPIImpl = exports.ListerImpl = class {};',
       ip: "exports.isIP = require('node:net').isIP;",
     };
     onLoad({ filter: /./, namespace: 'none' }, ({ path }) => ({ contents: parts[path] }));
