@@ -34,6 +34,8 @@ export interface Project extends Omit<ProjectEntry, 'active'> {
   readonly rules: string;
   /** When that part changed, in milliseconds since the epoch; 0: not since the start. */
   readonly changedMs: number;
+  /** The entries before those changes since the start, newest first. */
+  readonly past: readonly Project[];
   /** @param origin the request's `Origin` header, if it has one. */
   allowsOrigin(origin: string | undefined): boolean;
   /**
@@ -45,6 +47,12 @@ export interface Project extends Omit<ProjectEntry, 'active'> {
   returnToken(): void;
 }
 
+/** The last entry of a project that was listed and no longer is. */
+export interface RemovedProject extends Project {
+  /** In milliseconds since the epoch; 0: before the start. */
+  readonly removedMs: number;
+}
+
 /** The projects that the last good reading of the file lists. */
 export class ProjectList {
   /** The address that a site's owner asks for activation. */
@@ -52,8 +60,7 @@ export class ProjectList {
   /** The fault of the projects file now. The last good list stays active meanwhile. */
   fault: ProjectsFault | undefined;
   #byId: ReadonlyMap<string, Project> = new Map();
-  /** The last entries of projects that were listed and no longer are. */
-  readonly #removed = new Map<string, ProjectEntry>();
+  readonly #removed = new Map<string, RemovedProject>();
   /** The spent limit of each id, listed or not. */
   readonly #buckets = new Map<string, TokenBucket>();
 
@@ -70,22 +77,21 @@ export class ProjectList {
     const before = this.all();
     this.#byId = new Map(projects.map((entry) => [entry.id, this.#listed(entry, nowMs)]));
     for (const { id } of projects) this.#removed.delete(id);
-    return this.noteGone(before);
+    return this.noteGone(before, nowMs);
   }
 
   find(id: string): Project | undefined {
     return this.#byId.get(id);
   }
 
-  /** Returns the last entry of a project that was listed and no longer is. */
-  removed(id: string): ProjectEntry | undefined {
+  removed(id: string): RemovedProject | undefined {
     return this.#removed.get(id);
   }
 
   /** Notes and returns which projects of an earlier list are no longer listed. */
-  noteGone(earlier: readonly ProjectEntry[]): readonly ProjectEntry[] {
+  noteGone(earlier: readonly ProjectEntry[], removedMs = 0): readonly ProjectEntry[] {
     const gone = earlier.filter(({ id }) => !this.#byId.has(id));
-    for (const entry of gone) this.#removed.set(entry.id, entry);
+    for (const entry of gone) this.#removed.set(entry.id, { ...this.#listed(entry, 0), removedMs });
     return gone;
   }
 
@@ -100,17 +106,23 @@ export class ProjectList {
     this.#buckets.set(id, bucket);
     const last = this.#byId.get(id);
     const rules = JSON.stringify([active, origins, limit]);
+    const isSame = last?.rules === rules;
+    const { changedMs = 0, past = [] } = last ?? {};
     return {
       ...entry,
       active,
       rules,
-      changedMs: last?.rules === rules ? last.changedMs : nowMs,
+      changedMs: isSame ? changedMs : nowMs,
+      past: isSame || !last ? past : [{ ...last, past: [] }, ...past].slice(0, PAST_MAX),
       allowsOrigin: (origin) => !isListed || (origin !== undefined && isListed(origin)),
       takeToken: (nowMs, spend) => (limit ? bucket.take(limit, nowMs, spend) : 0),
       returnToken: () => bucket.giveBack(),
     };
   }
 }
+
+/** The longest history of a project. */
+const PAST_MAX = 10;
 
 /** `3 projects, 2 active` */
 export function summaryOf(projects: readonly { readonly active?: boolean | undefined }[]): string {

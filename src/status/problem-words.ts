@@ -429,17 +429,14 @@ function latestWords(sample: Sample, row: ProjectRow): string {
   const isAnywhere = sample.origin === undefined && sample.code !== 'origin-not-allowed';
   const from = isAnywhere ? '' : ` ${fromWords(sample)}`;
   const isRefusedId = sample.code === 'project-not-activated';
-  return `on ${at(sample.atMs)}${from}: ${isRefusedId ? whyRefused(row) : whyOf(sample)}.`;
+  return `on ${at(sample.atMs)}${from}: ${isRefusedId ? whyRefused(row, sample.atMs) : whyOf(sample)}.`;
 }
 
-/** Why the views of an id are refused now. */
-function whyRefused({ kind, active, removed }: ProjectRow): string {
-  if (kind === 'unlisted') {
-    return removed === undefined
-      ? "the projects file doesn't list this id"
-      : 'the projects file no longer lists this id';
-  }
-  return active ? "the project wasn't active" : 'the project is inactive';
+/** Why a view of an id was refused at this time. */
+function whyRefused({ kind, active, removed }: ProjectRow, atMs: number): string {
+  if (active || (removed && atMs < removed.removedMs)) return "the project wasn't active";
+  if (kind === 'project') return 'the project is inactive';
+  return `the projects file ${removed ? 'no longer lists' : "doesn't list"} this id`;
 }
 
 const fromWords = ({ origin }: Sample): string =>
@@ -452,7 +449,9 @@ export function delistedStep(
   of: Installation,
 ): Step {
   const last = lastAcceptedMs && `, and its last view was accepted on ${at(lastAcceptedMs)}`;
-  const was = `Project ${id} was in the projects file${last ?? ''}.`;
+  const isCalm = reasons.every(({ lastMs }) => lastMs < (removed?.removedMs ?? 0));
+  const since = isCalm ? ' No view has been refused since it was removed.' : '';
+  const was = `Project ${id} was in the projects file${last ?? ''}.${since}`;
   const onPurpose = 'If it was removed on purpose, remove the script from its pages.';
   const byMistake = 'If its entry was removed or its id was changed by mistake,';
   const text = `${was} ${byMistake} restore the entry in the projects file. ${onPurpose}`;
@@ -551,7 +550,7 @@ function fateSteps(
   const isGone = of.data !== undefined && days.length === 0 && !isClosed;
   const steps: Step[] =
     resent > 0 ? [{ text: `${these(resent)} ${were(resent)} sent again.` }] : [];
-  const obstructed = obstructionOf(remedy, fate, of);
+  const obstructed = obstructionOf({ remedy, fate, sample }, of);
   const names = days.map((day) => fileNameOf('refused', day));
   const command = obstructed === undefined ? commands.replay(of, project, names) : undefined;
   if (stored > 0 && isGone) {
@@ -587,18 +586,17 @@ const laterOf = (obstacle: Obstacle, what: string): string =>
 
 /** Returns why no command can send stored views again now; `undefined`: one can. */
 function obstructionOf(
-  remedy: Remedy,
-  { obstacle, stored }: Fate,
+  { remedy, fate, sample }: Pick<JudgedReason, 'remedy' | 'fate' | 'sample'>,
   { data }: Installation,
 ): string | undefined {
-  const { kind } = remedy;
+  const { obstacle, stored } = fate;
   const them = `the view${stored === 1 ? '' : 's'}`;
   if (data === undefined) return 'Refused views are in a stream of their own.';
-  if (kind === 'activate' && !remedy.isEnough)
-    return `A replay wouldn't help: the project's list of origins would refuse ${them}.`;
-  if (kind === 'send-origin')
-    return "A replay wouldn't help: views without an Origin header would be refused again.";
-  if (!REPLAYABLE.has(kind)) {
+  if (fate.isBarred && sample.code !== 'invalid-view') {
+    const lack = `, which ${stored === 1 ? 'has' : 'have'} no Origin header`;
+    return `A replay wouldn't help: the project's list of origins would refuse ${them}${sample.origin === undefined ? lack : ''}.`;
+  }
+  if (!REPLAYABLE.has(remedy.kind)) {
     return `A replay wouldn't help: ${them} would be refused again.`;
   }
   if (obstacle === 'directory') {

@@ -1,10 +1,10 @@
 // Judges each project by its counts and what is true now: its state, the reasons of its refusals,
 // what fixes them, and what became of the refused views. Only facts; renderers word them.
 import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS } from '../base/time.ts';
-import type { Project } from '../projects/project-list.ts';
+import type { Project, RemovedProject } from '../projects/project-list.ts';
 import type { Dropped } from '../store/store.ts';
 import { REFUSALS } from '../view/refusal.ts';
-import { type Obstacle, type Remedy, remedyOf } from '../view/remedy.ts';
+import { type Obstacle, type Refused, type Remedy, remedyOf } from '../view/remedy.ts';
 import type { CollectorState } from './health.ts';
 import type { FilesSeen } from './look-around.ts';
 import { Activity, OTHER_ORIGINS, type Reason, type Sample } from './reasons.ts';
@@ -64,7 +64,7 @@ export interface Judged extends Arrivals {
   readonly name: string | undefined;
   readonly origins: readonly string[] | undefined;
   /** The last entry of an id that was removed since the start. */
-  readonly removed: Pick<Project, 'name' | 'origins' | 'maxViewsPerMinute' | 'contact'> | undefined;
+  readonly removed: RemovedProject | undefined;
   readonly state: ProjectState;
   /** `undefined` if there is no problem. */
   readonly colour: Colour | undefined;
@@ -106,6 +106,8 @@ export interface Fate {
   readonly days: readonly string[];
   /** Why the stored views can't be sent again now. */
   readonly obstacle: Obstacle | undefined;
+  /** True: even after the fix, the project would refuse the latest view because of its origin. */
+  readonly isBarred: boolean;
 }
 
 /** A site with fewer views in those hours of yesterday is never called silent. */
@@ -223,17 +225,18 @@ function judgeReason(
   const { sample, sinceMs, lastMs, refusedIn, acceptedAtLastRefusal } = reason;
   const { projects, viewBytesMax, nowMs } = around;
   const [lastHour, lastDay] = [refusedIn.lastHour(nowMs), refusedIn.lastDay(nowMs)];
-  const project = projects.find(sample.project ?? '');
-  const remedy = remedyOf({
+  const { project: id = '', origin } = sample;
+  const project = projects.find(id);
+  const facts = {
     ...sample,
     viewBytesMax,
-    project,
     obstacle: obstacleIn(around),
     // Costly, and only this code's remedy needs it.
     ...(sample.code === 'rate-limited' && {
       sentPerMinute: busiestMinute(activity, reason, nowMs),
     }),
-  });
+  };
+  const remedy = remedyOf({ ...facts, project });
   const acceptedSince = activity.accepted - acceptedAtLastRefusal;
   const before = Math.max(0, activity.acceptedIn.lastHour(nowMs) - acceptedSince);
   // A page counts as corrected after a pause without refusals, and enough accepted views in a row:
@@ -241,12 +244,14 @@ function judgeReason(
   const isRecovered = (): boolean =>
     nowMs - lastMs >= PAUSE_MS && acceptedSince >= 3 + (5 * before) / Math.max(1, lastHour);
   // Views with another origin may have been accepted before the entry was corrected.
-  const { changedMs = 0 } = (remedy.kind === 'fixed' && project) || {};
-  const isAccepted = acceptedSince > 0 && activity.lastAcceptedMs! >= changedMs;
+  const correctedMs = project && remedy.kind === 'fixed' ? correctionOf(facts, project) : 0;
+  const isAccepted = acceptedSince > 0 && activity.lastAcceptedMs! >= correctedMs;
   const isOver = remedy.kind === 'fixed' ? isAccepted : UNSEEN.has(remedy.kind) && isRecovered();
   const firstMs = firstOf(acceptedSince, activity, nowMs);
-  const fixedMs = isOver ? Math.max(lastMs, firstMs, changedMs) : undefined;
-  const fate = fateOf(key, reason, activity, around);
+  const fixedMs = isOver ? Math.max(lastMs, firstMs, correctedMs) : undefined;
+  const entry = project ?? projects.removed(id);
+  const isBarred = entry?.allowsOrigin(origin) === false && !allows(remedy, project);
+  const fate = { ...fateOf(key, reason, activity, around), isBarred };
   const others = (reason.others ?? []).filter(({ atMs }) => lastMs - atMs < HOUR_MS);
   return {
     sample,
@@ -263,6 +268,24 @@ function judgeReason(
 }
 
 const PAUSE_MS = MINUTE_MS / 2;
+
+/**
+ * Returns when the entry was edited so that the cause of a refusal was gone. Later edits count only
+ * if the cause came back with one.
+ * @returns milliseconds since the epoch; 0: before the start.
+ */
+function correctionOf(refused: Omit<Refused, 'project'>, project: Project): number {
+  let { changedMs } = project;
+  for (const earlier of project.past) {
+    if (remedyOf({ ...refused, project: earlier }).kind !== 'fixed') break;
+    ({ changedMs } = earlier);
+  }
+  return changedMs;
+}
+
+/** Returns whether this fix also allows the origin. A removed entry is restored as it was. */
+const allows = (remedy: Remedy, project: Project | undefined): boolean =>
+  remedy.kind === 'wait' || ('origin' in remedy && remedy.origin !== undefined && !!project);
 
 /**
  * Returns the views sent in the busiest clock minute that has ended within the last hour, not
@@ -299,7 +322,7 @@ function fateOf(
   { sample: { project = '', code }, refusedIn, sinceMs, lastMs, droppedIn, dropped }: Reason,
   { reasons }: Activity,
   around: Surroundings,
-): Fate {
+): Omit<Fate, 'isBarred'> {
   const { files, resent, nowMs } = around;
   const lastDay = refusedIn.lastDay(nowMs);
   const { isStored = false } = REFUSALS[code];

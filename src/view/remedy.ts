@@ -8,15 +8,8 @@ import type { RefusalCode } from './refusal.ts';
 export type Remedy =
   /** Add this origin to the project. `replay` then sends the stored refused views. */
   | { readonly kind: 'add-origin'; readonly origin: string }
-  /**
-   * Activate the project, with this origin if its views need that. `isEnough` is false if the
-   * project would still refuse these views, because their origin can't be listed.
-   */
-  | {
-      readonly kind: 'activate';
-      readonly origin: string | undefined;
-      readonly isEnough: boolean;
-    }
+  /** Activate the project, with this origin if its views need that and it can be listed. */
+  | { readonly kind: 'activate'; readonly origin: string | undefined }
   /**
    * `sent` views came in the busiest minute; `viewsPerMinute` is the limit to set. Either is
    * `undefined` until a full minute shows how many views are sent.
@@ -114,10 +107,7 @@ function activation({ code, project, origin, obstacle }: Refused): Remedy {
   if (isActive && !isListable) return { kind: 'none' };
   if (obstacle !== undefined) return { kind: 'wait', obstacle };
   if (isActive) return { kind: 'add-origin', origin: origin! };
-  const missing = isListable && !isAllowed ? origin : undefined;
-  // A new entry for an unlisted id without an origin accepts views from anywhere.
-  const isEnough = project === undefined || isAllowed || isListable;
-  return { kind: 'activate', origin: missing, isEnough };
+  return { kind: 'activate', origin: isListable && !isAllowed ? origin : undefined };
 }
 
 /**

@@ -490,7 +490,7 @@ Aurora: its only view in the last hour was refused (origin not allowed). The ref
   1 view was refused in the last 24 hours, on ${at('14:00')} without an Origin header: origin not allowed.
   The latest view had no Origin header. Browsers send one, and a proxy must pass it on. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
-  1 refused view is stored. A replay wouldn't help: views without an Origin header would be refused again.
+  1 refused view is stored. A replay wouldn't help: the project's list of origins would refuse the view, which has no Origin header.
 Project 3 (inactive, but still sending): all 99 views in the last hour were refused (project not activated). The refusals began on ${at('14:00')}.
   99 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: the project is inactive.
   If this site should be counted, activate the project. Otherwise, remove the script from its pages. To activate the project:
@@ -624,7 +624,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   scene.list(AURORA, { id: '2' }, { id: '77', ...entry, contact: 'a@b.example' });
   scene.list(AURORA, { id: '2' });
   expect(scene.text()).toContain(`
-  Project 77 was in the projects file, and its last view was accepted on ${at('14:00')}. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, add the entry again:
+  Project 77 was in the projects file, and its last view was accepted on ${at('14:00')}. No view has been refused since it was removed. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, add the entry again:
     ${VIEWLOG} activate 77 ${FILES} --name 'Jo'\\''s' --origin https://x.example --origin ${MOVED} --contact a@b.example --max-views-per-minute 500
 `);
   // viewlog doesn't remember the entry.
@@ -655,6 +655,69 @@ it('the status page shows an unlisted id until it is activated, with the command
   expect(scene.text()).toContain(`${any}\n    ${VIEWLOG} activate 77 ${FILES}\n`);
   scene.nowMs += DAY_MS;
   expect(scene.whole()).not.toContain('Unlisted id');
+});
+
+it('the status page offers no replay of views that the list of origins would refuse', () => {
+  const scene = sceneOf();
+  const days = { refusedDays: ['2026-11-22'] };
+  scene.around = { files: days };
+  const listed = { id: '77', origins: [MOVED] };
+  scene.list({ ...listed, active: false });
+  scene.refuse(2, unlisted('77'));
+  scene.list(listed);
+  const help =
+    "2 refused views are stored. A replay wouldn't help: the project's list of origins would refuse the views, which have no Origin header.";
+  expect(scene.text()).toContain(help);
+  scene.accept(1, '77');
+  expect(scene.text()).toContain(help);
+  scene.list(AURORA);
+  expect(scene.text()).toContain(`add the entry again:
+    ${VIEWLOG} activate 77 ${FILES} --origin ${MOVED}`);
+  expect(scene.text()).toContain(help);
+  scene.refuse(1, unlisted('77'), 'https://x.example');
+  expect(scene.text()).toContain(
+    "3 refused views are stored. A replay wouldn't help: the project's list of origins would refuse the views.",
+  );
+  scene.refuse(1, unlisted('77'), MOVED);
+  expect(scene.text()).toContain('Once the project is active, send the views again:');
+});
+
+it('a cause that is fixed stays fixed when its project is edited again', () => {
+  const scene = sceneOf();
+  scene.list({ ...AURORA, origins: ['https://a.example'] });
+  scene.refuse(3, moved, MOVED);
+  scene.list({ ...AURORA, origins: ['https://a.example', MOVED] });
+  expect(scene.text()).toMatch(/^Aurora: fixed, waiting for a view/);
+  scene.list({ ...AURORA, origins: [MOVED] });
+  expect(scene.text()).toMatch(/^Aurora: fixed, waiting for a view/);
+  scene.accept();
+  const fixed = scene.text();
+  expect(fixed).toMatch(/^Views are arriving from Aurora; earlier problems are fixed/);
+  scene.list({ ...AURORA, origins: undefined });
+  scene.nowMs += 1000;
+  expect(scene.text()).toBe(fixed);
+  scene.list({ ...AURORA, origins: undefined, maxViewsPerMinute: 60 });
+  expect(scene.text()).toBe(fixed);
+  // This edit brings the cause back, and the next one removes it again.
+  scene.list({ ...AURORA, origins: ['https://a.example'] });
+  scene.nowMs += 1000;
+  scene.list({ ...AURORA, origins: [MOVED] });
+  expect(scene.text()).toMatch(/^Aurora: fixed, waiting for a view/);
+});
+
+it("the status page doesn't blame the removal of a project for views that were refused before it", () => {
+  const scene = sceneOf();
+  scene.accept(1, '77');
+  scene.list({ id: '77', active: false });
+  scene.refuse(9, unlisted('77'));
+  scene.list(AURORA);
+  expect(scene.text()).toContain(
+    `Project 77 was in the projects file, and its last view was accepted on ${at('14:00')}. No view has been refused since it was removed.`,
+  );
+  expect(scene.text()).toContain(": the project wasn't active.");
+  scene.refuse(1, unlisted('77'));
+  expect(scene.text()).not.toContain('since it was removed');
+  expect(scene.text()).toContain(': the projects file no longer lists this id.');
 });
 
 it("the status page doesn't call a cause fixed just because its project is no longer listed", () => {

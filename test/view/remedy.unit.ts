@@ -22,9 +22,7 @@ const raised = (sent?: number, viewsPerMinute?: number): Remedy => {
 };
 const faulty = { obstacle: 'projects-file' } as const;
 const waiting: Remedy = { kind: 'wait', ...faulty };
-const activate = (origin?: string, isEnough = true): Remedy => {
-  return { kind: 'activate', origin, isEnough };
-};
+const activate = (origin?: string): Remedy => ({ kind: 'activate', origin });
 const add: Remedy = { kind: 'add-origin', origin: X };
 const bytes = (count: number): Remedy => ({ kind: 'raise-max-view', bytes: count });
 type Known = Omit<Refused, 'code' | 'viewBytesMax'>;
@@ -37,11 +35,11 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
     ["an unlisted id with an origin that can't be listed", { origin: 'null' }, activate()],
     ['an inactive project with its own origin', { project: INACTIVE, origin: A }, activate()],
     ['an inactive project with another origin', { project: INACTIVE, origin: X }, activate(X)],
-    ['an inactive project without its origin', { project: INACTIVE }, activate(undefined, false)],
+    ['an inactive project without its origin', { project: INACTIVE }, activate()],
     [
       'an inactive project with a sandboxed page',
       { project: INACTIVE, origin: 'null' },
-      activate(undefined, false),
+      activate(),
     ],
     ['a project that is active again', { project: ANY }, 'fixed'],
     ['an invalid projects file', faulty, waiting],
