@@ -148,8 +148,8 @@ async function replayView(view: StoredRefusal | undefined, run: Run): Promise<Ou
   const verdict = admit(read, view.origin, run);
   // Ignores a limit that is used up here, because the pace stays far below each project's limit.
   if (isRefusal(verdict) && verdict.code !== 'rate-limited') {
-    // Says no more about issues, which a replay doesn't list.
-    const [fault] = verdict.detail.split(' The view has ');
+    // The rest is for the page's developer.
+    const [fault] = verdict.detail.split(/ (?:The view has|Send the view|If) /);
     return { what: `still refused, ${verdict.code}: ${printable(fault!)}` };
   }
   const id = verdict.project!;

@@ -78,7 +78,7 @@ const ANSWERS = {
   'projects-file # Several hosts of one site': 'two hosts | several hosts',
   'proxies # Other proxies': 'apache | can I use cloudflare | haproxy',
   'proxies # nginx':
-    'nginx | set up nginx | install nginx | run viewlog behind nginx | nginx reverse proxy',
+    'keep-alive | nginx | set up nginx | install nginx | run viewlog behind nginx | nginx reverse proxy',
   'reference # Configuration': 'config',
   'reference # Environment variables': 'env | environment variable',
   'reference # Exit codes': 'exit code',
@@ -94,7 +94,7 @@ const ANSWERS = {
   'running # Restarts':
     'stop | how do I stop it | viewlog stopping | stopped | graceful shutdown | zero downtime',
   'running # Retention':
-    'retention | data retention | keep-days | keep days | delete old files | remove old files | delete old views | expire',
+    'retention | data retention | keep | keep files | how long are files kept | keep-days | keep days | delete old files | remove old files | delete old views | expire',
   'running # The log': 'log | access log | see the log | journalctl | journald | logs',
   'running # Updates and rollback':
     'update | upgrade | rollback | roll back | new version | downgrade | migration | how do I update viewlog to a new version',
