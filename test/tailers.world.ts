@@ -37,15 +37,17 @@ function fakeClock(at: string): NodeJS.ProcessEnv {
   };
 }
 
-/** Starts a separate rsyslog with the printed configuration. */
-async function rsyslog(data: string) {
+/** Starts a separate rsyslog with the printed configuration, which writes lines to a file. */
+async function rsyslog(data: string, template = 'viewlog') {
   const dir = tempDir();
   const [work, out, config] = [join(dir, 'work'), join(dir, 'out'), join(dir, 'rsyslog.conf')];
   fs.mkdirSync(work);
   const { stdout } = await run(['example', 'rsyslog'], { data });
   const own = stdout
     .replaceAll('/var/spool/rsyslog', work)
-    .replace('/var/log/viewlog-shipped.ndjson', out);
+    .replace('/var/log/viewlog-shipped.ndjson', out)
+    .replace('template="viewlog"', `template="${template}"`)
+    .replace('view - %msg%"', String.raw`view - %msg%\n"`);
   fs.writeFileSync(config, own);
   const start = () => startProgram([RSYSLOGD, '-n', '-f', config, '-i', join(dir, 'pid')]);
   let running = start();
@@ -132,4 +134,17 @@ describe.skipIf(!present)('rsyslog', () => {
     const whole = linesOf(data, 'views').filter((line) => parsed(line) !== undefined);
     expect(whole.filter((line) => !shipped.includes(line))).toStrictEqual([]);
   }, 40_000);
+
+  it("gives a syslog server each view with the view's time", async () => {
+    const data = dataDirectory();
+    const viewlog = await startViewlog({ data });
+    await viewlog.post(FULL_VIEW);
+    const shipper = await rsyslog(data, 'viewlogSyslog');
+    await until(() => shipper.lines().length > 0);
+    const [line = ''] = linesOf(data, 'views');
+    const [header, message] = shipper.lines()[0]!.split(' viewlog - view - ');
+    expect(header).toMatch(/^<134>1 [^ ]+ [^ ]+$/);
+    expect(header!.split(' ')[1]).toBe((JSON.parse(line) as { ts: string }).ts);
+    expect(message).toBe(line);
+  });
 });

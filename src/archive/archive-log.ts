@@ -33,14 +33,15 @@ export class ArchiveLog {
   skip(messages: readonly number[]): void {
     if (messages.length === 0) return;
     this.skipped += messages.length;
-    const what =
-      messages.length === 1
-        ? `a message ${this.#ofStream} that isn't a view`
-        : `${plural(messages.length, 'message')} ${this.#ofStream} that aren't views`;
+    const isOne = messages.length === 1;
+    const what = isOne
+      ? "a message that isn't a view"
+      : `${plural(messages.length, 'message')} that aren't views`;
     const more = messages.length - SKIPPED_NAMED_MAX;
     const rest = more > 0 ? ` and ${formatCount(more)} more` : '';
     const named = messages.slice(0, SKIPPED_NAMED_MAX).join(', ');
-    this.#log.error(`Skipped ${what} (number ${named}${rest}); another program publishes there`);
+    const where = `in stream "${this.#stream}" (number${isOne ? '' : 's'} ${named}${rest})`;
+    this.#log.error(`Skipped ${what} ${where}; another program publishes there`);
   }
 
   /**

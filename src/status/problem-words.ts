@@ -312,7 +312,7 @@ export function problemNotice(row: ProjectRow, of: Installation, nowMs: number):
   const begun = state === 'silent' ? 'The last view was accepted' : refusals;
   const time = at(sinceOf(row));
   const what = isGreen
-    ? `the problem${fixed.length === 1 ? `${which} was fixed on` : `s${which} were fixed by`} ${time}`
+    ? `the problem${fixed.length === 1 ? `${which} ended on` : `s${which} had ended by`} ${time}`
     : `${problemWords(row, reasonsWords(open))}. ${begun} on ${time}`;
   const since = `${named(name)}${still}: ${what}.`;
   const title = isGreen && open.length > 0 ? `${since} ${otherRefusals(row)}` : since;
@@ -333,7 +333,7 @@ function otherRefusals({ kind, refused, reasons }: ProjectRow): string {
   return `${plural(refused, nounOf(kind))} in the last hour ${failed} for ${causes}${why}.`;
 }
 
-/** Returns when the last view was accepted, when refusals began, or when the problem was fixed. */
+/** Returns when the last view was accepted, when refusals began, or when the problem ended. */
 function sinceOf({ colour, state, reasons, figures }: ProjectRow): number {
   if (colour === 'green') return Math.max(...reasons.map(({ fixedMs = 0 }) => fixedMs));
   if (state === 'silent') return figures.lastAcceptedMs ?? 0;

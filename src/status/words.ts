@@ -63,7 +63,7 @@ export function problemWords(
   const ofFixed = fixedReasons.reduce((sum, { lastHour }) => sum + lastHour, 0);
   const fixed = Math.min(gone, ofFixed);
   const fixedCauses =
-    fixedReasons.length === 1 ? 'a cause that is now fixed' : 'causes that are now fixed';
+    fixedReasons.length === 1 ? 'a cause that has ended' : 'causes that have ended';
   const causes = [
     ...(fixed > 0 ? [`${formatCount(fixed)} for ${fixedCauses}`] : []),
     ...(gone > fixed
@@ -110,7 +110,7 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
   }
   const [only] = model.projectsListed === 1 ? model.projects : [];
   if (arriving > 0) {
-    const fixed = problems.length > 0 ? '; earlier problems are fixed' : '';
+    const fixed = problems.length > 0 ? '; earlier problems have ended' : '';
     const projects = `${formatCount(arriving)} of ${formatCount(projectsActive)} active projects`;
     return ['green', `Views are arriving from ${only ? named(only.name) : projects}${fixed}`];
   }
@@ -249,7 +249,7 @@ export function fileWords({ store, nowMs }: StatusModel): string {
   return `${what} ${basename(store.path)}, ${formatRoundedSize(store.fileBytes)}.`;
 }
 
-export const COLUMNS = ['Last hour', 'Today', 'Yesterday by now', 'Refused, 24 h'];
+export const COLUMNS = ['Last hour', 'Today', 'Yesterday, same time', 'Refused, 24 h'];
 
 /** The figures of a row, in the order of the columns. */
 export const cells = ({ figures: f }: ProjectRow): string[] =>

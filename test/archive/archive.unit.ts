@@ -56,7 +56,7 @@ describe('an archive', () => {
     stream.batch = 100;
     const [message] = await archiveAll(stream, dir);
     expect(message).toBe(
-      `error: Skipped 4 messages of stream "VIEWS" that aren't views (number 4, 5, 6, 7); another program publishes there`,
+      `error: Skipped 4 messages that aren't views in stream "VIEWS" (numbers 4, 5, 6, 7); another program publishes there`,
     );
     expectArchived(dir, LINES);
   });

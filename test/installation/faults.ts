@@ -22,7 +22,7 @@ export interface Fault {
   readonly only?: Only;
   /** Causes the fault, follows viewlog's advice, and leaves viewlog running without the fault. */
   readonly happen: (place: Place) => Promise<void>;
-  /** Why the status page doesn't say "fixed" afterwards, but only that views arrive. */
+  /** Why the status page doesn't say "ended" afterwards, but only that views arrive. */
   readonly unfixed?: string;
 }
 
@@ -134,7 +134,7 @@ const activated = (id: string, isListed: boolean) => async (place: Place) => {
   await replayed(place);
 };
 
-/** Expects the page to show within a minute that views arrive, and whether a problem is fixed. */
+/** Expects the page to show within a minute that views arrive, and whether a problem has ended. */
 export async function expectHealthy(
   place: Place,
   { unfixed }: Pick<Fault, 'unfixed'>,
@@ -143,8 +143,8 @@ export async function expectHealthy(
   expect(findings.filter(({ state }) => state === 'error')).toStrictEqual([]);
   expect(text).not.toContain('Nothing answers');
   if (!place.hasPage || place.plan.role === 'archive') return;
-  const fixed = unfixed === undefined ? '; earlier problems are fixed' : '';
-  const headline = new RegExp(`^Views are arriving from .*${fixed}\n`);
+  const ended = unfixed === undefined ? '; earlier problems have ended' : '';
+  const headline = new RegExp(`^Views are arriving from .*${ended}\n`);
   const seen = async (): Promise<string> => {
     const page = await place.page();
     if (!headline.test(page)) await place.send();
@@ -160,7 +160,7 @@ async function accepted(place: Place, fields: object = {}, origin?: string): Pro
 }
 
 const isFixed = (place: Place): Promise<string> =>
-  place.pageThatSays(/: the problems? .*(?:was fixed on|were fixed by)/);
+  place.pageThatSays(/: the problems? .*(?:ended on|had ended by)/);
 
 /** Sends the refused views again with the page's command and expects the page to say so. */
 async function replayed(place: Place): Promise<void> {

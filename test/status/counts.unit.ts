@@ -154,7 +154,7 @@ describe('saved counts', () => {
     await fileOf(scene, dir).file.save();
     const { again, lines } = await reopened(dir, scene);
     expect(lines).toStrictEqual([]);
-    expect(scene.text()).toContain('Project 2: the problem was fixed on');
+    expect(scene.text()).toContain('Project 2: the problem ended on');
     expect(again.text()).toBe(scene.text());
     const { projects, total, unlisted } = scene.model();
     expect(again.model()).toMatchObject({ projects, total, unlisted, latestAccepted: [] });

@@ -272,13 +272,12 @@ function unnamedPages(model: StatusModel, views: readonly Sent[]): string[] {
     .map((field) => `the page with a bad ${field} isn't named`);
 }
 
-/** Returns whether the page says when the fault was fixed. */
+/** Returns whether the page says when the problem ended. */
 const isGreen = (model: StatusModel, problem?: StatusModel['problems'][number]): boolean =>
   problem !== undefined &&
   noticesOf(model).some(
     ({ title }) =>
-      title.startsWith(`${problem.name}: the problem`) &&
-      / (?:was fixed on|were fixed by) /.test(title),
+      title.startsWith(`${problem.name}: the problem`) && / (?:ended on|had ended by) /.test(title),
   );
 
 /**

@@ -85,8 +85,8 @@ Aurora: all 69 views in the last hour were refused (origin not allowed). The ref
     scene.nowMs += 5 * MINUTE_MS;
     scene.accept(2, '1', MINUTE_MS);
     expect(scene.text())
-      .toBe(`Views are arriving from 2 of 2 active projects; earlier problems are fixed
-Aurora: the problem was fixed on ${at('14:06')}.
+      .toBe(`Views are arriving from 2 of 2 active projects; earlier problems have ended
+Aurora: the problem ended on ${at('14:06')}.
   69 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: origin not allowed.
   Views have been accepted again since ${at('14:06')}.
   69 refused views are stored. To send the views again:
@@ -243,7 +243,7 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
     scene.refuse(2, moved, MOVED);
     scene.accept(11);
     expect(scene.text()).toMatch(
-      /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views in the last hour were refused \(origin not allowed\), including 32 for a cause that is now fixed\. The refusals began on/,
+      /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views in the last hour were refused \(origin not allowed\), including 32 for a cause that has ended\. The refusals began on/,
     );
     scene.around = { store: { unavailable: 'x' } };
     const during =
@@ -254,7 +254,7 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
     scene.accept();
     scene.refuse(9, { code: 'invalid-view', project: '1' });
     expect(scene.text()).toContain(
-      '43 of 55 views in the last hour were refused (invalid view), including 2 for a cause that is now fixed and 32 during the outage.',
+      '43 of 55 views in the last hour were refused (invalid view), including 2 for a cause that has ended and 32 during the outage.',
     );
   });
 
@@ -616,7 +616,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   expect(scene.whole()).toContain(now);
   scene.accept(1, '77');
   expect(scene.text()).toMatch(
-    /^Views are arriving from 2 of 3 active projects; earlier problems are fixed\nNew: the problem was fixed/,
+    /^Views are arriving from 2 of 3 active projects; earlier problems have ended\nNew: the problem ended/,
   );
   expect(scene.whole()).toContain(now);
   expect(scene.whole()).toMatch(/ 9 {3}arriving {19}77 {2}New\n/);
@@ -692,7 +692,7 @@ it('a cause that is fixed stays fixed when its project is edited again', () => {
   expect(scene.text()).toMatch(/^Aurora: fixed, waiting for a view/);
   scene.accept();
   const fixed = scene.text();
-  expect(fixed).toMatch(/^Views are arriving from Aurora; earlier problems are fixed/);
+  expect(fixed).toMatch(/^Views are arriving from Aurora; earlier problems have ended/);
   scene.list({ ...AURORA, origins: undefined });
   scene.nowMs += 1000;
   expect(scene.text()).toBe(fixed);
@@ -730,7 +730,7 @@ it("the status page doesn't call a cause fixed just because its project is no lo
   expect(scene.text()).toBe('Views are arriving from Project 2');
   scene.refuse(9, unlisted('77'));
   expect(scene.text()).toContain(
-    '24 of 45 views in the last hour were refused (project not activated), including 15 for a cause that is now fixed. ',
+    '24 of 45 views in the last hour were refused (project not activated), including 15 for a cause that has ended. ',
   );
 });
 
@@ -777,10 +777,10 @@ it('the status page reports no problem for a deactivated project that has stoppe
   expect(scene.text()).toMatch(
     /^No project is active, so every view is refused; Aurora: inactive but sending /,
   );
-  expect(scene.text()).not.toMatch(/accepted again since|was fixed|outage/);
+  expect(scene.text()).not.toMatch(/accepted again since|ended|outage/);
 });
 
-it("an edit of a project's name doesn't change when the status page says a problem was fixed", () => {
+it("an edit of a project's name doesn't change when the status page says a problem ended", () => {
   const scene = sceneOf();
   scene.refuse(2, moved, MOVED);
   const both = { ...AURORA, origins: [...AURORA.origins, MOVED] };
@@ -800,7 +800,7 @@ it('the status page counts refused requests, except those of scanners, in a tile
   scene.list({ id: '1', name: 'Aurora' }, { id: '2' });
   scene.accept();
   expect(scene.text()).toMatch(
-    /^Views are arriving from 2 of 2 active projects; earlier problems are fixed\n/,
+    /^Views are arriving from 2 of 2 active projects; earlier problems have ended\n/,
   );
   expect(scene.whole()).toContain('\nRefused: 7 (in the last hour, from all senders)\n');
 });
@@ -1027,8 +1027,8 @@ it('the status page says what happened to views refused for a fixed cause, while
   scene.list({ ...AURORA, origins: [MOVED], maxViewsPerMinute: 10 }, { id: '2' });
   scene.accept(1);
   expect(scene.text())
-    .toBe(`Views are arriving from 2 of 2 active projects; earlier problems are fixed
-Aurora: the problem (origin not allowed) was fixed on ${at('14:00')}. 1 view in the last hour was refused for another cause (rate limited).
+    .toBe(`Views are arriving from 2 of 2 active projects; earlier problems have ended
+Aurora: the problem (origin not allowed) ended on ${at('14:00')}. 1 view in the last hour was refused for another cause (rate limited).
   1 view was refused in the last 24 hours, on ${at('14:00')}: rate limited.
   The project's limit is 10 views per minute. After a full minute of views, the status page and the doctor suggest a limit.
   1 refused view wasn't stored: viewlog stores no views over a project's limit.
@@ -1041,7 +1041,7 @@ Aurora: the problem (origin not allowed) was fixed on ${at('14:00')}. 1 view in 
   scene.accept(41, '1', 5_000);
   scene.refuse(1, { code: 'malformed-json' });
   expect(scene.text()).toMatch(
-    /\nRequests without a project: the problem \(.*type\) was fixed on .*\. 1 request in the last hour failed for another cause \(malformed JSON\)\.[^]* 4 refused requests weren't stored: /,
+    /\nRequests without a project: the problem \(.*type\) ended on .*\. 1 request in the last hour failed for another cause \(malformed JSON\)\.[^]* 4 refused requests weren't stored: /,
   );
 });
 
@@ -1073,7 +1073,7 @@ it('the status page says why the origin "null" has no fix', () => {
   // Its views are refused as before.
   scene.accept(60);
   expect(scene.text()).toMatch(
-    /was fixed on [^]*\n {2}No view has been refused for this reason since /,
+    /ended on [^]*\n {2}No view has been refused for this reason since /,
   );
 });
 
@@ -1110,7 +1110,7 @@ it('the status page names causes that still refuse views before fixed causes', (
   );
   scene.accept(90, '1', 0);
   expect(scene.text()).toContain(
-    'Aurora: the problem (origin not allowed) was fixed on 2026-11-22 14:00 UTC. 2 views in the last ' +
+    'Aurora: the problem (origin not allowed) ended on 2026-11-22 14:00 UTC. 2 views in the last ' +
       'hour were refused for another cause (origin not allowed from https://c.example).\n',
   );
 });
@@ -1132,7 +1132,7 @@ it('the status page says whether views were refused for one fixed cause or sever
   scene.accept();
   scene.refuse(1, { code: 'invalid-view', project: '1' });
   expect(scene.text()).toContain(
-    '2 of 3 views in the last hour were refused (invalid view), including 1 for a cause that is now fixed. ',
+    '2 of 3 views in the last hour were refused (invalid view), including 1 for a cause that has ended. ',
   );
   scene.list(
     { ...AURORA, origins: [...AURORA.origins, MOVED], maxViewsPerMinute: 20 },
@@ -1141,7 +1141,7 @@ it('the status page says whether views were refused for one fixed cause or sever
   scene.refuse(3, { code: 'rate-limited', project: '1', limit: 10 });
   scene.accept();
   scene.refuse(2, { code: 'invalid-view', project: '1' });
-  expect(scene.text()).toContain('including 4 for causes that are now fixed. ');
+  expect(scene.text()).toContain('including 4 for causes that have ended. ');
 });
 
 it('the status page says that the disk will be full in less than a day', () => {

@@ -59,7 +59,7 @@ it('the status page prints commands that work as they are, for a project and for
   for (const [, command] of commands) expect(inShell(command!).status).toBe(0);
   await until(() => viewlog.lines().length === 2);
   // The page shows what happened to the views, even after a restart.
-  expect(await textOf(viewlog)).toMatch(/was fixed on [^]* {2}1 refused view was sent again\.$/m);
+  expect(await textOf(viewlog)).toMatch(/ended on [^]* {2}1 refused view was sent again\.$/m);
   await viewlog.signal('SIGTERM');
   const again = await textOf(await startWatched({ data: viewlog.data }));
   expect(again).toMatch(/ {2}1 refused view was sent again\.$/m);
