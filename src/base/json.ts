@@ -52,15 +52,17 @@ const AT_END = 'found the end of the text';
 /** Returns the first place where a text isn't JSON. The parser only guesses at what follows. */
 export function syntaxFault(text: string): Fault | undefined {
   let fault: Fault | undefined;
-  let depth = 0;
   const stop = (offset: number, message: string): never => {
     fault = { offset, message };
     throw STOP;
   };
+  /** The brackets that are open here. */
+  const open: string[] = [];
   const enter = (offset: number): void => {
-    if (++depth > DEPTH_MAX) stop(offset, `expected at most ${DEPTH_MAX} levels of brackets`);
+    if (open.push(text.charAt(offset)) > DEPTH_MAX)
+      stop(offset, `expected at most ${DEPTH_MAX} levels of brackets`);
   };
-  const leave = (): void => void depth--;
+  const leave = (): void => void open.pop();
   const onError = (error: ParseErrorCode, offset: number, length: number): void => {
     const end = text.charAt(offset);
     const before = text.slice(0, offset).trimEnd().length - 1;
@@ -69,7 +71,8 @@ export function syntaxFault(text: string): Fault | undefined {
     }
     const code = printParseErrorCode(error);
     const isFirst = text.charAt(before) === (code === 'CloseBraceExpected' ? '{' : '[');
-    const isKey = code === 'InvalidSymbol' && text.charAt(before) === '{';
+    const isNext = '{,'.includes(text.charAt(before));
+    const isKey = code === 'InvalidSymbol' && open.at(-1) === '{' && isNext;
     const usual = SYNTAX[isKey ? 'PropertyNameExpected' : code] ?? "isn't JSON";
     // No comma can follow an opening bracket.
     const expected = isFirst ? (FIRST[code] ?? usual) : usual;

@@ -64,7 +64,7 @@ function largestField(fields: Uint8Array): string {
 
 function originFault(origin: string | undefined, project: Project, projects: Projects): string {
   if (origin === undefined) {
-    return "requires an Origin header, but the request has none. Send the view from one of the project's pages.";
+    return "requires an Origin header, but the request has none. Send the view from one of the project's pages. A program must send one of the project's origins in this header.";
   }
   const refused = `doesn't accept views from "${printable(origin)}".`;
   const [, shorter] = /^(.*[^/])\/$/.exec(origin) ?? [];

@@ -57,7 +57,7 @@ export const activate = defineCommand({
     }
     if (before !== undefined && before.active !== false && !before.origins && after.origins) {
       log.warn(
-        `Project ${id} accepted views from every site; it now accepts them only from the listed ones`,
+        `Project ${id} accepted views from every site; it now accepts them only from the listed ones. Programs that send no Origin header are refused`,
       );
     }
     const path = printable(absolute(projects), Infinity);

@@ -460,10 +460,13 @@ export function delistedStep(
   const { remedy } = reason ?? {};
   if (reason === undefined || remedy?.kind !== 'activate') return { text };
   if (removed !== undefined) {
-    const { name, origins, contact, maxViewsPerMinute } = removed;
+    const { active, name, origins, contact, maxViewsPerMinute } = removed;
     const entry = { name, origin: origins, contact, 'max-views-per-minute': maxViewsPerMinute };
     const command = commands.activate(of, id, entry);
-    return { text: `${was} ${onPurpose} ${byMistake} add the entry again:`, command };
+    const again = active
+      ? `${onPurpose} ${byMistake} add the entry again:`
+      : 'It was inactive. To list and activate it:';
+    return { text: `${was} ${again}`, command };
   }
   const how =
     remedy.origin === undefined
@@ -650,7 +653,9 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   'raise-limit': 'Unless this is a flood, raise the limit to twice that rate:',
   'raise-max-view': 'Send smaller views or start viewlog with --max-view',
   'send-origin':
-    'The latest view had no Origin header. Browsers send one, and a proxy must pass it on.',
+    'The latest view had no Origin header, and the project accepts only its listed origins. ' +
+    'Browsers send the header, and a proxy must pass it on. A program must send one of these ' +
+    'origins or use the id of a project without origins.',
   'fix-page': 'Send views as application/json; with sendBeacon, as a Blob of that type.',
   inactive: 'The project is inactive, so all its views are refused.',
   fixed: 'The cause is gone. viewlog is waiting for the next view.',

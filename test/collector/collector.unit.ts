@@ -114,7 +114,7 @@ describe('a refusal', () => {
       `origin-not-allowed: Project 1000003 doesn't accept views from "${PAGE}". If it is one of the project's sites, ask views@example.com to allow this origin.`,
       "origin-not-allowed: Project 1000003 doesn't accept views from \"null\". This is the origin of sandboxed frames and local files, and it can't be listed. Send the view from one of the project's pages.",
       'origin-not-allowed: Project 1000003 doesn\'t accept views from "https://www.example.com/". An origin has no slash at its end; send "https://www.example.com".',
-      "origin-not-allowed: Project 1000003 requires an Origin header, but the request has none. Send the view from one of the project's pages.",
+      "origin-not-allowed: Project 1000003 requires an Origin header, but the request has none. Send the view from one of the project's pages. A program must send one of the project's origins in this header.",
       `view-too-large: The stored line would be 16,385 bytes; the limit is 16,384. The largest field, "pn", takes 16,229 bytes. ${smaller}`,
       "request-timeout: The body didn't arrive whole; viewlog waits at most 10 s for it. Send it again.",
       'overloaded: Too many requests are in flight; send the view again in 1 s.',

@@ -130,7 +130,7 @@ test.each([
   [
     'warns that a first origin shuts out the other sites',
     '1 --origin https://b.com',
-    /^Project 1 accepted .* every site; it now accepts them only from the listed ones$/,
+    /^Project 1 accepted .* every site; it now accepts them only from the listed ones\. Programs that send no Origin header are refused$/,
   ],
   ["doesn't warn about a first origin of an inactive project", '2 --origin https://b.com', /^$/],
   [

@@ -32,6 +32,9 @@ one brace too many → {"projects":[]}} → 1:16: expected the end of the text; 
 a line comment → // ours⏎{"projects":[] → 1:1: comments aren't allowed in JSON; found // ours
 a comment without an end → /* never → 1:1: comments aren't allowed in JSON; found /* never
 a key in single quotes → {'projects':[]} → 1:2: expected a key in double quotes; found 'projects'
+a key in single quotes after a comma → {"a":1,'b':2} → 1:8: expected a key in double quotes; found 'b'
+a key without quotes → {"a":[1],⏎ b:2} → 2:2: expected a key in double quotes; found b
+a list's text in single quotes → {"a":[1,'b']} → 1:9: expected a JSON value (text needs double quotes); found 'b'
 a capital letter → {"a":True} → 1:6: expected a JSON value (text needs double quotes); found True
 a number as a key → {1:2} → 1:2: expected a key in double quotes; found 1
 a number that ends in a point → {"a":1.} → 1:6: expected a digit at the end of the number; found 1.

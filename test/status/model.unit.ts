@@ -488,7 +488,7 @@ Aurora: both views in the last hour were refused (invalid view). The refusals be
     expect(scene.text()).toContain(`
 Aurora: its only view in the last hour was refused (origin not allowed). The refusals began on ${at('14:00')}.
   1 view was refused in the last 24 hours, on ${at('14:00')} without an Origin header: origin not allowed.
-  The latest view had no Origin header. Browsers send one, and a proxy must pass it on. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
+  The latest view had no Origin header, and the project accepts only its listed origins. Browsers send the header, and a proxy must pass it on. A program must send one of these origins or use the id of a project without origins. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
   1 refused view is stored. A replay wouldn't help: the project's list of origins would refuse the view, which has no Origin header.
 Project 3 (inactive, but still sending): all 99 views in the last hour were refused (project not activated). The refusals began on ${at('14:00')}.
@@ -712,7 +712,7 @@ it("the status page doesn't blame the removal of a project for views that were r
   scene.refuse(9, unlisted('77'));
   scene.list(AURORA);
   expect(scene.text()).toContain(
-    `Project 77 was in the projects file, and its last view was accepted on ${at('14:00')}. No view has been refused since it was removed.`,
+    `Project 77 was in the projects file, and its last view was accepted on ${at('14:00')}. No view has been refused since it was removed. It was inactive. To list and activate it:\n    ${VIEWLOG} activate 77 ${FILES}\n`,
   );
   expect(scene.text()).toContain(": the project wasn't active.");
   scene.refuse(1, unlisted('77'));
