@@ -60,7 +60,7 @@ async function printReceipt(
   const { otherLines } = receipt;
   if (otherLines === 0) return;
   log.warn(
-    `Left out ${plural(otherLines, 'line')} that ${otherLines === 1 ? "isn't a view" : "aren't views"}; to see which: ${verifyCommand}`,
+    `Left out ${plural(otherLines, 'line')} that ${otherLines === 1 ? "isn't a view" : "aren't views"}; to see which, run: ${verifyCommand}`,
   );
 }
 

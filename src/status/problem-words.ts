@@ -289,7 +289,7 @@ function silentStep({ reasons }: ProjectRow, of: Installation): Step {
     " Some views were refused in the last 24 hours; to see why, open the project's row on the status page.";
   const text =
     "Check that the site's pages still contain the script and that their Content-Security-Policy " +
-    `allows it.${reasons.length > 0 ? refused : ''} To test the way to viewlog, replace the address ` +
+    `allows it.${reasons.length > 0 ? refused : ''} To test the path to viewlog, replace the address ` +
     'after --url with the one that your pages post to:';
   return { text, command: commands.doctor(of, { url: VIEWS_SITE }) };
 }
@@ -454,7 +454,7 @@ export function delistedStep(
   const was = `Project ${id} was in the projects file${last ?? ''}.${since}`;
   const onPurpose = 'If it was removed on purpose, remove the script from its pages.';
   const byMistake = 'If its entry was removed or its id was changed by mistake,';
-  const text = `${was} ${byMistake} restore the entry in the projects file. ${onPurpose}`;
+  const text = `${was} ${onPurpose} ${byMistake} restore the entry in the projects file.`;
   // Views refused for another reason arrived while the project was listed.
   const reason = reasons.find(({ sample }) => sample.code === 'project-not-activated');
   const { remedy } = reason ?? {};
@@ -658,7 +658,7 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
     'origins or use the id of a project without origins.',
   'fix-page': 'Send views as application/json; with sendBeacon, as a Blob of that type.',
   inactive: 'The project is inactive, so all its views are refused.',
-  fixed: 'The cause is gone. viewlog is waiting for the next view.',
+  fixed: 'The cause is gone. viewlog is waiting for the first view since then.',
 };
 
 type Refused = Pick<JudgedReason, 'remedy' | 'sample' | 'fixedMs'> & {
@@ -669,7 +669,7 @@ function sinceFixed({ sample, remedy }: Refused): string {
   if (sample.project === undefined) return 'No request has failed for this reason';
   // Otherwise, other views of the project may have been accepted instead of these.
   const isFixed = remedy.kind === 'fixed';
-  return isFixed ? 'Views have been accepted again' : 'No view has been refused for this reason';
+  return isFixed ? 'Views have been accepted' : 'No view has been refused for this reason';
 }
 
 /** Returns what to do about refusals. */

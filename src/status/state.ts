@@ -247,7 +247,7 @@ function judgeReason(
   const correctedMs = project && remedy.kind === 'fixed' ? correctionOf(facts, project) : 0;
   const isAccepted = acceptedSince > 0 && activity.lastAcceptedMs! >= correctedMs;
   const isOver = remedy.kind === 'fixed' ? isAccepted : UNSEEN.has(remedy.kind) && isRecovered();
-  const firstMs = firstOf(acceptedSince, activity, nowMs);
+  const firstMs = firstOf(acceptedSince, activity, nowMs, correctedMs);
   const fixedMs = isOver ? Math.max(lastMs, firstMs, correctedMs) : undefined;
   const entry = project ?? projects.removed(id);
   const isBarred = entry?.allowsOrigin(origin) === false && !allows(remedy, project);
@@ -307,14 +307,21 @@ function busiestMinute({ acceptedIn }: Activity, { refusedIn }: Reason, nowMs: n
 }
 
 /**
- * Returns when the first of the last `views` was accepted, to the minute; 0 if that was more than
- * an hour ago.
+ * Returns when the first of the last `views` was accepted, or the first of them since then, to the
+ * minute; 0 if that was more than an hour ago.
  */
-function firstOf(views: number, { acceptedIn }: Activity, nowMs: number): number {
-  let left = views;
+function firstOf(views: number, { acceptedIn }: Activity, nowMs: number, sinceMs: number): number {
+  const [now, since] = [nowMs, sinceMs].map((ms) => Math.floor(ms / MINUTE_MS)) as [number, number];
   const minutes = acceptedIn.byMinute(nowMs).toReversed();
-  const ago = minutes.findIndex((count) => (left -= count) <= 0);
-  return ago === -1 ? 0 : (Math.floor(nowMs / MINUTE_MS) - ago) * MINUTE_MS;
+  let left = views;
+  let first = 0;
+  for (const [ago, count] of minutes.entries()) {
+    if (now - ago < since) return first;
+    if (count > 0) first = (now - ago) * MINUTE_MS;
+    left -= count;
+    if (left <= 0) return first;
+  }
+  return 0;
 }
 
 function fateOf(

@@ -41,9 +41,11 @@ it('the status page shows a moved site as fixed if its second address is listed 
   scene.refuse(2, moved, MOVED);
   scene.accept(9, '1', MINUTE_MS);
   scene.list({ ...AURORA, origins: [...AURORA.origins, MOVED] }, { id: '2' });
-  expect(scene.text()).toContain('The cause is gone. viewlog is waiting for the next view.');
+  expect(scene.text()).toContain(
+    'The cause is gone. viewlog is waiting for the first view since then.',
+  );
   scene.accept(1, '1', MINUTE_MS);
-  const fixed = `Views have been accepted again since ${at('14:09')}.`;
+  const fixed = `Views have been accepted since ${at('14:09')}.`;
   expect(scene.text()).toContain(fixed);
   // An edit of another project doesn't change when the views were accepted again.
   scene.nowMs += 5 * MINUTE_MS;
@@ -74,7 +76,9 @@ Aurora: all 69 views in the last hour were refused (origin not allowed). The ref
   69 refused views are stored. After the fix, send the views again:
     ${REPLAY}`);
     scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
-    expect(scene.text()).toContain('The cause is gone. viewlog is waiting for the next view.');
+    expect(scene.text()).toContain(
+      'The cause is gone. viewlog is waiting for the first view since then.',
+    );
     expect(scene.text()).not.toContain(`${VIEWLOG} activate`);
     scene.around = {
       ...scene.around,
@@ -88,7 +92,7 @@ Aurora: all 69 views in the last hour were refused (origin not allowed). The ref
       .toBe(`Views are arriving from 2 of 2 active projects; earlier problems have ended
 Aurora: the problem ended on ${at('14:06')}.
   69 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: origin not allowed.
-  Views have been accepted again since ${at('14:06')}.
+  Views have been accepted since ${at('14:06')}.
   69 refused views are stored. To send the views again:
     ${REPLAY}`);
   });
@@ -384,7 +388,7 @@ Project 1: 130 of 150 views in the last hour were refused (rate limited). The re
     scene.list({ id: '1', maxViewsPerMinute: 300 }, { id: '2' });
     scene.accept();
     expect(scene.text()).toContain(
-      `rate limited.\n  Views have been accepted again since ${at('14:01')}.`,
+      `rate limited.\n  Views have been accepted since ${at('14:01')}.`,
     );
   });
 
@@ -508,7 +512,7 @@ Project 3 (inactive, but still sending): all 99 views in the last hour were refu
     scene.nowMs = NOON;
     expect(scene.text()).toBe(`Aurora: no views for 3 hours
 Aurora: no views accepted in the last 3 hours (25 in the same hours the day before). The last view was accepted on ${at('09:00')}.
-  Check that the site's pages still contain the script and that their Content-Security-Policy allows it. To test the way to viewlog, replace the address after --url with the one that your pages post to:
+  Check that the site's pages still contain the script and that their Content-Security-Policy allows it. To test the path to viewlog, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com`);
     scene.nowMs = NOON - 1.5 * HOUR_MS;
     expect(scene.text()).toMatch(/^Aurora: no views for 3 hours\n/);
@@ -611,7 +615,9 @@ it('the status page shows an unlisted id until it is activated, with the command
   scene.list(AURORA, { id: '2' }, { id: '77', name: 'New' });
   expect(scene.text()).toMatch(/^New: fixed, waiting for a view \(project not activated\)\n/);
   expect(headlineOf(scene.model())[0]).toBe('amber');
-  expect(scene.text()).toContain('The cause is gone. viewlog is waiting for the next view.');
+  expect(scene.text()).toContain(
+    'The cause is gone. viewlog is waiting for the first view since then.',
+  );
   const now = again.replace('Once the project is active,', 'To');
   expect(scene.whole()).toContain(now);
   scene.accept(1, '77');
@@ -631,7 +637,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   scene.projects = new ProjectList({ projects: [AURORA, { id: '2' }] });
   expect(scene.text())
     .toContain(`Project 77 (no longer listed): 9 of 10 views in the last hour were refused (project not activated). The refusals began on ${at('14:00')}.
-  Project 77 was in the projects file, and its last view was accepted on ${at('14:00')}. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. If it was removed on purpose, remove the script from its pages. To add a new entry instead, with https://x.example as its only origin and without the old name and limit:
+  Project 77 was in the projects file, and its last view was accepted on ${at('14:00')}. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. To add a new entry instead, with https://x.example as its only origin and without the old name and limit:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example
   9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: the projects file doesn't list this id.${again.trimEnd()}`);
   scene.refuse(1, { code: 'origin-not-allowed', project: '77' }, MOVED);
@@ -639,7 +645,7 @@ it('the status page shows an unlisted id until it is activated, with the command
     `activate 77 ${FILES} --origin https://x.example`,
   ]);
   scene.around = { ...scene.around, fault: {} };
-  expect(scene.text()).toMatch(/ restore the entry in the projects file\. .* from its pages\.\n/);
+  expect(scene.text()).toMatch(/ from its pages\. .* restore the entry in the projects file\.\n/);
   scene.around = { files: { refusedDays } };
   expect(arrivingWords(scene.model())).toStrictEqual([
     200,
@@ -680,6 +686,23 @@ it('the status page offers no replay of views that the list of origins would ref
   );
   scene.refuse(1, unlisted('77'), MOVED);
   expect(scene.text()).toContain('Once the project is active, send the views again:');
+});
+
+it('the status page says when the first view came after the edit, although others came before it', () => {
+  const scene = sceneOf();
+  scene.list({ ...AURORA, origins: ['https://a.example'] });
+  scene.refuse(3, moved, MOVED);
+  scene.accept(3);
+  scene.nowMs += 3 * MINUTE_MS;
+  scene.list({ ...AURORA, origins: ['https://a.example', MOVED] });
+  expect(scene.text()).toMatch(/^Aurora: fixed, waiting for a view/);
+  expect(scene.text()).toContain(
+    'The cause is gone. viewlog is waiting for the first view since then.',
+  );
+  scene.nowMs += 5 * MINUTE_MS;
+  scene.accept(3);
+  expect(scene.text()).toContain(`Aurora: the problem ended on ${at('14:08')}.`);
+  expect(scene.text()).toContain(`Views have been accepted since ${at('14:08')}.`);
 });
 
 it('a cause that is fixed stays fixed when its project is edited again', () => {
@@ -764,7 +787,7 @@ it('the status page reports no problem for a deactivated project that has stoppe
   expect(scene.whole()).toMatch(/ 5 .* 7 {3}inactive {19}1 {2}Aurora\n/);
   const html = page({ model: scene.model(), open: new Set(['1']) });
   expect(html).toContain('The project is inactive, so all its views are refused.');
-  expect(html).not.toMatch(/accepted again since|waiting for the next view/);
+  expect(html).not.toMatch(/accepted since|waiting for the first view since then/);
   // The limit is raised and views are accepted before the deactivation.
   scene.list({ ...AURORA, maxViewsPerMinute: 20 }, { id: '2' });
   scene.accept();
@@ -777,7 +800,7 @@ it('the status page reports no problem for a deactivated project that has stoppe
   expect(scene.text()).toMatch(
     /^No project is active, so every view is refused; Aurora: inactive but sending /,
   );
-  expect(scene.text()).not.toMatch(/accepted again since|ended|outage/);
+  expect(scene.text()).not.toMatch(/accepted since|ended|outage/);
 });
 
 it("an edit of a project's name doesn't change when the status page says a problem ended", () => {
@@ -786,7 +809,7 @@ it("an edit of a project's name doesn't change when the status page says a probl
   const both = { ...AURORA, origins: [...AURORA.origins, MOVED] };
   scene.list(both, { id: '2' });
   scene.accept();
-  const fixed = `Views have been accepted again since ${at('14:00')}.`;
+  const fixed = `Views have been accepted since ${at('14:00')}.`;
   expect(scene.text()).toContain(fixed);
   scene.nowMs += 5 * MINUTE_MS;
   scene.list({ ...both, name: 'Aurora Travel' }, { id: '2' });
@@ -1033,7 +1056,7 @@ Aurora: the problem (origin not allowed) ended on ${at('14:00')}. 1 view in the 
   The project's limit is 10 views per minute. After a full minute of views, the status page and the doctor suggest a limit.
   1 refused view wasn't stored: viewlog stores no views over a project's limit.
   5 views were refused in the last 24 hours, most recently on ${at('14:00')} from ${MOVED}: origin not allowed.
-  Views have been accepted again since ${at('14:00')}.
+  Views have been accepted since ${at('14:00')}.
   5 refused views are stored. To send the views again:
     ${REPLAY}`);
   // Requests that name no project are reported in the same order.
@@ -1105,9 +1128,7 @@ it('the status page names causes that still refuse views before fixed causes', (
   scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
   scene.accept(1);
   scene.refuse(2, { code: 'origin-not-allowed', project: '1' }, 'https://c.example');
-  expect(scene.text()).toMatch(
-    /https:\/\/c\.example: origin[^]*Views have been accepted again since/,
-  );
+  expect(scene.text()).toMatch(/https:\/\/c\.example: origin[^]*Views have been accepted since/);
   scene.accept(90, '1', 0);
   expect(scene.text()).toContain(
     'Aurora: the problem (origin not allowed) ended on 2026-11-22 14:00 UTC. 2 views in the last ' +

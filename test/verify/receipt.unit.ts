@@ -86,7 +86,7 @@ it("a receipt leaves out lines that aren't views, such as fragments, and warns a
   const { code, out, err } = await receipt(Buffer.concat([bytes, notUtf8]));
   expect([code, out]).toStrictEqual([0, expected(lines)]);
   expect(err).toMatch(
-    /^Left out [\d,]+ lines that aren't views; to see which: \/.* verify \/.*views-2026-03-01\.ndjson$/,
+    /^Left out [\d,]+ lines that aren't views; to see which, run: \/.* verify \/.*views-2026-03-01\.ndjson$/,
   );
 });
 

@@ -90,7 +90,11 @@ const ALERTS = [
     here,
   ],
   ['ProjectsFileInvalid', 'The projects file on a is invalid; run viewlog check', here],
-  ['DiskFilling', 'The free disk space of viewlog on a will fall below --min-free within two days', here],
+  [
+    'DiskFilling',
+    'The free disk space of viewlog on a will fall below --min-free within two days',
+    here,
+  ],
 ] as const;
 
 const testOf = (valuesBy: (series: (typeof SERIES)[number]) => string, fires: boolean) => ({
