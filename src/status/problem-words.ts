@@ -204,7 +204,7 @@ export function overdueNotice(overdue: readonly string[], of: Installation): Not
   const title = `${plural(overdue.length, 'file')} ${isOne ? 'is' : 'are'} overdue for removal.`;
   const some = overdue.length > commands.PATHS_MAX ? `the oldest ${commands.PATHS_MAX}` : 'them';
   const text =
-    'viewlog removes one day of view files and one of refused files per hour. ' +
+    "Each hour, viewlog removes one day's view files and one day's refused files. " +
     `To remove ${isOne ? 'it' : some} now:`;
   const steps = [{ text, command: commands.remove(of, overdue) }];
   return { colour: 'amber', title, steps };
@@ -370,26 +370,35 @@ function causeSteps(
   of: Installation,
   nowMs: number,
 ): Step[] {
+  const printed = new Set<string>();
   const steps = reasons.flatMap((one, i) => {
-    const [first, ...others] = reasonSteps(one, row, of, nowMs);
+    const [first, ...others] = reasonSteps(one, row, of, nowMs, printed);
     return [{ ...first!, isNext: i > 0 }, ...others];
   });
   return isDelisted(row) ? [delistedStep(row, row.figures.lastAcceptedMs, of), ...steps] : steps;
 }
 
-/** Returns the reason of refusals, its fix, and what became of the refused views. */
+/**
+ * Returns the reason of refusals, its fix, and what became of the refused views.
+ * @param printed the fixes of other reasons, which aren't repeated; this reason's fix is added.
+ */
 function reasonSteps(
   reason: JudgedReason,
   row: ProjectRow,
   of: Installation,
   nowMs: number,
+  printed = new Set<string>(),
 ): Step[] {
-  const { sample, lastDay, lastMs, acceptedSince } = reason;
+  const { sample, lastDay, lastMs, acceptedSince, remedy } = reason;
   const { kind } = row;
   const views = plural(lastDay, nounOf(kind));
   const failed = kind === 'requests' ? 'failed' : `${were(lastDay)} refused`;
   const what = `${views} ${failed} in the last 24 hours, ${lastDay === 1 ? '' : 'most recently '}${latestWords(sample, row)}`;
-  const isRecovering = isOpen(reason) && acceptedSince > 0 && nowMs - lastMs >= CALM_MS;
+  // Views accepted before the fix prove nothing.
+  const isOpenStill = isOpen(reason) && remedy.kind !== 'fixed';
+  const isNew = (step: Step): boolean =>
+    step.command === undefined || printed.size < printed.add(stepText(step)).size;
+  const isRecovering = isOpenStill && acceptedSince > 0 && nowMs - lastMs >= CALM_MS;
   const since =
     kind === 'requests'
       ? 'named a project, and none failed for this reason'
@@ -400,7 +409,9 @@ function reasonSteps(
     ...arrivedSteps(sample),
     ...(sample.code === 'project-not-activated' ? typoSteps(row) : []),
     // For a project that is no longer listed, `delistedStep` already gives the fix.
-    ...(isDelisted(row) ? [] : faultSteps(reason, row, of).map((step) => afterTypo(step, row))),
+    ...(isDelisted(row) ? [] : faultSteps(reason, row, of).filter(isNew)).map((step) =>
+      afterTypo(step, row),
+    ),
     ...fateSteps(reason, nounOf(kind), of),
   ];
 }
@@ -596,8 +607,10 @@ function obstructionOf(
   const them = `the view${stored === 1 ? '' : 's'}`;
   if (data === undefined) return 'Refused views are in a stream of their own.';
   if (fate.isBarred && sample.code !== 'invalid-view') {
-    const lack = `, which ${stored === 1 ? 'has' : 'have'} no Origin header`;
-    return `A replay wouldn't help: the project's list of origins would refuse ${them}${sample.origin === undefined ? lack : ''}.`;
+    const [they, their] = stored === 1 ? ['it has', 'its'] : ['they have', 'their'];
+    const lack =
+      sample.origin === undefined ? `${they} no Origin header` : `${their} origin isn't listed`;
+    return `A replay wouldn't help: the project would refuse ${them} again, because ${lack}.`;
   }
   if (!REPLAYABLE.has(remedy.kind)) {
     return `A replay wouldn't help: ${them} would be refused again.`;
@@ -654,11 +667,11 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   'raise-max-view': 'Send smaller views or start viewlog with --max-view',
   'send-origin':
     'The latest view had no Origin header, and the project accepts only its listed origins. ' +
-    'Browsers send the header, and a proxy must pass it on. A program must send one of these ' +
-    'origins or use the id of a project without origins.',
+    'Browsers send the header, and a proxy must pass it on. A program must send one of ' +
+    "the project's origins, or use the id of a project without origins.",
   'fix-page': 'Send views as application/json; with sendBeacon, as a Blob of that type.',
   inactive: 'The project is inactive, so all its views are refused.',
-  fixed: 'The cause is gone. viewlog is waiting for the first view since then.',
+  fixed: 'The cause is gone, but no view has been accepted since.',
 };
 
 type Refused = Pick<JudgedReason, 'remedy' | 'sample' | 'fixedMs'> & {

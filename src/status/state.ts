@@ -277,7 +277,9 @@ const PAUSE_MS = MINUTE_MS / 2;
 function correctionOf(refused: Omit<Refused, 'project'>, project: Project): number {
   let { changedMs } = project;
   for (const earlier of project.past) {
-    if (remedyOf({ ...refused, project: earlier }).kind !== 'fixed') break;
+    // A deactivation brings back no other cause.
+    const active = earlier.active || refused.code !== 'project-not-activated';
+    if (remedyOf({ ...refused, project: { ...earlier, active } }).kind !== 'fixed') break;
     ({ changedMs } = earlier);
   }
   return changedMs;

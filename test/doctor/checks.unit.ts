@@ -596,7 +596,7 @@ const FINDINGS: Findings = {
     proxied({ project: '7', view: answer(403, { server: 'nginx' }) }),
   ],
   'an old file should have been removed': [
-    'warning overdue files: 1 file is overdue for removal. viewlog removes one day of view files and one of refused files per hour. To remove it now: rm /data/views-2026-01-01.ndjson',
+    "warning overdue files: 1 file is overdue for removal. Each hour, viewlog removes one day's view files and one day's refused files. To remove it now: rm /data/views-2026-01-01.ndjson",
     inside({ overdue: ['views-2026-01-01.ndjson'] }),
   ],
   'the disk is slow': [

@@ -41,9 +41,7 @@ it('the status page shows a moved site as fixed if its second address is listed 
   scene.refuse(2, moved, MOVED);
   scene.accept(9, '1', MINUTE_MS);
   scene.list({ ...AURORA, origins: [...AURORA.origins, MOVED] }, { id: '2' });
-  expect(scene.text()).toContain(
-    'The cause is gone. viewlog is waiting for the first view since then.',
-  );
+  expect(scene.text()).toContain('The cause is gone, but no view has been accepted since.');
   scene.accept(1, '1', MINUTE_MS);
   const fixed = `Views have been accepted since ${at('14:09')}.`;
   expect(scene.text()).toContain(fixed);
@@ -76,9 +74,7 @@ Aurora: all 69 views in the last hour were refused (origin not allowed). The ref
   69 refused views are stored. After the fix, send the views again:
     ${REPLAY}`);
     scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
-    expect(scene.text()).toContain(
-      'The cause is gone. viewlog is waiting for the first view since then.',
-    );
+    expect(scene.text()).toContain('The cause is gone, but no view has been accepted since.');
     expect(scene.text()).not.toContain(`${VIEWLOG} activate`);
     scene.around = {
       ...scene.around,
@@ -469,7 +465,7 @@ Aurora: both views in the last hour were refused (invalid view). The refusals be
     scene.list({ id: '3', active: false, origins: [MOVED] });
     scene.refuse(2, unlisted('3'), 'null');
     expect(scene.text()).toContain(
-      "2 refused views are stored. A replay wouldn't help: the project's list of origins would refuse the views.",
+      "2 refused views are stored. A replay wouldn't help: the project would refuse the views again, because their origin isn't listed.",
     );
     scene.refuse(1, unlisted('3'), MOVED);
     expect(scene.text()).toContain(
@@ -492,9 +488,9 @@ Aurora: both views in the last hour were refused (invalid view). The refusals be
     expect(scene.text()).toContain(`
 Aurora: its only view in the last hour was refused (origin not allowed). The refusals began on ${at('14:00')}.
   1 view was refused in the last 24 hours, on ${at('14:00')} without an Origin header: origin not allowed.
-  The latest view had no Origin header, and the project accepts only its listed origins. Browsers send the header, and a proxy must pass it on. A program must send one of these origins or use the id of a project without origins. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
+  The latest view had no Origin header, and the project accepts only its listed origins. Browsers send the header, and a proxy must pass it on. A program must send one of the project's origins, or use the id of a project without origins. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
-  1 refused view is stored. A replay wouldn't help: the project's list of origins would refuse the view, which has no Origin header.
+  1 refused view is stored. A replay wouldn't help: the project would refuse the view again, because it has no Origin header.
 Project 3 (inactive, but still sending): all 99 views in the last hour were refused (project not activated). The refusals began on ${at('14:00')}.
   99 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: the project is inactive.
   If this site should be counted, activate the project. Otherwise, remove the script from its pages. To activate the project:
@@ -554,7 +550,7 @@ To get the first view
     const scene = sceneOf({ files: { overdue }, isStopping: true, store: { freeBytes: 65 * MiB } });
     expect(scene.text()).toBe(`Views are arriving from 1 of 2 active projects
 2 files are overdue for removal.
-  viewlog removes one day of view files and one of refused files per hour. To remove them now:
+  Each hour, viewlog removes one day's view files and one day's refused files. To remove them now:
     rm /data/views-2026-01-01.ndjson /data/refused-2026-01-02.ndjson
 viewlog is about to stop but accepts views until then.
 Free disk space (65 MiB) is below 128 MiB, which is twice --min-free, so viewlog no longer stores refused views.
@@ -615,9 +611,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   scene.list(AURORA, { id: '2' }, { id: '77', name: 'New' });
   expect(scene.text()).toMatch(/^New: fixed, waiting for a view \(project not activated\)\n/);
   expect(headlineOf(scene.model())[0]).toBe('amber');
-  expect(scene.text()).toContain(
-    'The cause is gone. viewlog is waiting for the first view since then.',
-  );
+  expect(scene.text()).toContain('The cause is gone, but no view has been accepted since.');
   const now = again.replace('Once the project is active,', 'To');
   expect(scene.whole()).toContain(now);
   scene.accept(1, '77');
@@ -663,6 +657,16 @@ it('the status page shows an unlisted id until it is activated, with the command
   expect(scene.whole()).not.toContain('Unlisted id');
 });
 
+it('the status page prints the fix of several reasons once', () => {
+  const scene = sceneOf();
+  scene.refuse(2, moved, MOVED);
+  scene.refuse(3, moved, 'https://b.example');
+  scene.list({ id: '1', active: false });
+  scene.refuse(4, unlisted('1'), MOVED);
+  expect(scene.text().match(/origin not allowed\.$|the project is inactive\.$/gm)).toHaveLength(3);
+  expect(scene.text().split(`\n    ${VIEWLOG} activate 1 ${FILES}\n`)).toHaveLength(2);
+});
+
 it('the status page offers no replay of views that the list of origins would refuse', () => {
   const scene = sceneOf();
   const days = { refusedDays: ['2026-11-22'] };
@@ -672,7 +676,7 @@ it('the status page offers no replay of views that the list of origins would ref
   scene.refuse(2, unlisted('77'));
   scene.list(listed);
   const help =
-    "2 refused views are stored. A replay wouldn't help: the project's list of origins would refuse the views, which have no Origin header.";
+    "2 refused views are stored. A replay wouldn't help: the project would refuse the views again, because they have no Origin header.";
   expect(scene.text()).toContain(help);
   scene.accept(1, '77');
   expect(scene.text()).toContain(help);
@@ -682,7 +686,7 @@ it('the status page offers no replay of views that the list of origins would ref
   expect(scene.text()).toContain(help);
   scene.refuse(1, unlisted('77'), 'https://x.example');
   expect(scene.text()).toContain(
-    "3 refused views are stored. A replay wouldn't help: the project's list of origins would refuse the views.",
+    "3 refused views are stored. A replay wouldn't help: the project would refuse the views again, because their origin isn't listed.",
   );
   scene.refuse(1, unlisted('77'), MOVED);
   expect(scene.text()).toContain('Once the project is active, send the views again:');
@@ -696,9 +700,7 @@ it('the status page says when the first view came after the edit, although other
   scene.nowMs += 3 * MINUTE_MS;
   scene.list({ ...AURORA, origins: ['https://a.example', MOVED] });
   expect(scene.text()).toMatch(/^Aurora: fixed, waiting for a view/);
-  expect(scene.text()).toContain(
-    'The cause is gone. viewlog is waiting for the first view since then.',
-  );
+  expect(scene.text()).toContain('The cause is gone, but no view has been accepted since.');
   scene.nowMs += 5 * MINUTE_MS;
   scene.accept(3);
   expect(scene.text()).toContain(`Aurora: the problem ended on ${at('14:08')}.`);
@@ -720,6 +722,10 @@ it('a cause that is fixed stays fixed when its project is edited again', () => {
   scene.nowMs += 1000;
   expect(scene.text()).toBe(fixed);
   scene.list({ ...AURORA, origins: undefined, maxViewsPerMinute: 60 });
+  expect(scene.text()).toBe(fixed);
+  scene.list({ ...AURORA, origins: undefined, active: false });
+  scene.nowMs += 1000;
+  scene.list({ ...AURORA, origins: undefined });
   expect(scene.text()).toBe(fixed);
   // This edit brings the cause back, and the next one removes it again.
   scene.list({ ...AURORA, origins: ['https://a.example'] });
@@ -787,7 +793,7 @@ it('the status page reports no problem for a deactivated project that has stoppe
   expect(scene.whole()).toMatch(/ 5 .* 7 {3}inactive {19}1 {2}Aurora\n/);
   const html = page({ model: scene.model(), open: new Set(['1']) });
   expect(html).toContain('The project is inactive, so all its views are refused.');
-  expect(html).not.toMatch(/accepted since|waiting for the first view since then/);
+  expect(html).not.toMatch(/accepted since|no view has been accepted since/);
   // The limit is raised and views are accepted before the deactivation.
   scene.list({ ...AURORA, maxViewsPerMinute: 20 }, { id: '2' });
   scene.accept();
