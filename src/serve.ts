@@ -15,8 +15,10 @@ import { editorOf } from './installation/accounts.ts';
 import { type Announced, type Installation, withOwners } from './installation/installation.ts';
 import { connectCluster } from './jetstream/connect.ts';
 import { followProjects } from './projects/follow.ts';
+import type { ProjectList } from './projects/project-list.ts';
 import type { ServeSettings } from './settings.ts';
 import { collectorStatus } from './status/collector-status.ts';
+import { settle } from './status/state.ts';
 import { Counts } from './status/counts.ts';
 import { everyMinute } from './status/every-minute.ts';
 import { CountsFile } from './status/saved-counts.ts';
@@ -45,9 +47,7 @@ export async function serve(
 ): Promise<ExitCode> {
   const { stopped, fail, throwFailure } = stopOrFailure();
   const token = await readToken(settings, self.chosen);
-  const isListed = (id: string): boolean => projects.find(id) !== undefined;
-  const counts = new Counts(Date.now, isListed);
-  const { projects, reload, ...following } = await followProjects(settings, log, counts.isSending);
+  const { counts, projects, isListed, reload, ...following } = await countedProjects(settings, log);
   const open = settings.store === undefined ? openFiles : openStreams;
   // Races with a stop, because a cluster that doesn't answer or a disk that hangs can delay this.
   const opening = open(settings, { self, asOwner, isListed, now: Date.now, log, onFatal: fail });
@@ -56,7 +56,8 @@ export async function serve(
   if (stores instanceof Fatal) throw stores;
   const { store, refused, lock } = stores;
   const budget = new MemoryBudget(settings['max-queue']);
-  const file = lock && new CountsFile({ dir: settings.data, counts, lock, log });
+  const file =
+    lock && new CountsFile({ dir: settings.data, counts, settle: following.settle, lock, log });
   await file?.restore();
   if (lock) await following.storeIn(settings.data, lock);
   const viewBytesMax = settings['max-view'];
@@ -102,6 +103,17 @@ export async function serve(
   throwFailure();
   if (closed.status === 'rejected') throw closed.reason;
   return EXIT.done;
+}
+
+/** Follows the projects file and counts the projects' views. */
+async function countedProjects(settings: ServeSettings, log: Log) {
+  const isListed = (id: string): boolean => projects.find(id) !== undefined;
+  const counts = new Counts(Date.now, isListed);
+  const settleFor = (listed: ProjectList): void =>
+    settle({ counts, projects: listed, viewBytesMax: settings['max-view'], nowMs: Date.now() });
+  const following = await followProjects(settings, log, counts.isSending, settleFor);
+  const { projects } = following;
+  return { ...following, counts, isListed, settle: () => settleFor(projects) };
 }
 
 const EDITOR_MS = 2_000;

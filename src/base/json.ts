@@ -69,7 +69,13 @@ export function syntaxFault(text: string): Fault | undefined {
     if ((end === ']' || end === '}') && text.charAt(before) === ',') {
       stop(before, `unexpected comma before the closing "${end}"`);
     }
-    const code = printParseErrorCode(error);
+    // The parser reads `01` as two numbers.
+    if (text.charAt(offset - 1) === '0' && /\d/.test(end)) {
+      stop(offset - 1, "a number can't begin with 0");
+    }
+    const isWrongEnd = '}]'.includes(end) && printParseErrorCode(error) === 'CommaExpected';
+    const missing = open.at(-1) === '{' ? 'CloseBraceExpected' : 'CloseBracketExpected';
+    const code = isWrongEnd ? missing : printParseErrorCode(error);
     const isFirst = text.charAt(before) === (code === 'CloseBraceExpected' ? '{' : '[');
     const isNext = '{,'.includes(text.charAt(before));
     const isKey = code === 'InvalidSymbol' && open.at(-1) === '{' && isNext;

@@ -44,6 +44,7 @@ interface FollowSettings {
  * active.
  * @param settings the path and the data directory, which is ignored if there is a `store`.
  * @param isSending whether views with this id were accepted in the last day.
+ * @param onChange called with the old list before another one takes effect.
  * @returns the projects; `reload` reads the file now and logs what it finds even if nothing
  *   changed, and never rejects; `storeIn` logs which projects of the list saved in a directory are
  *   gone, and from then on saves each good list there; `close` stops following the file.
@@ -53,6 +54,7 @@ export async function followProjects(
   settings: FollowSettings,
   log: Log,
   isSending: (id: string) => boolean,
+  onChange: (projects: ProjectList) => void = () => {},
 ) {
   const path = settings.projects;
   const data = settings.store === undefined ? settings.data : undefined;
@@ -72,6 +74,7 @@ export async function followProjects(
     if ('file' in found) {
       const what = isSame ? 'unchanged' : projects.fault === undefined ? 'reloaded' : 'fixed';
       projects.fault = undefined;
+      if (!isSame) onChange(projects);
       const gone = isSame ? [] : projects.replace(found.file, Date.now());
       if (!isSame) store(String(found.content));
       logList(`Projects file ${what}: ${summaryOf(projects.all())}`, gone);

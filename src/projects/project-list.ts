@@ -34,8 +34,6 @@ export interface Project extends Omit<ProjectEntry, 'active'> {
   readonly rules: string;
   /** When that part changed, in milliseconds since the epoch; 0: not since the start. */
   readonly changedMs: number;
-  /** The entries before those changes since the start, newest first. */
-  readonly past: readonly Project[];
   /** @param origin the request's `Origin` header, if it has one. */
   allowsOrigin(origin: string | undefined): boolean;
   /**
@@ -106,23 +104,17 @@ export class ProjectList {
     this.#buckets.set(id, bucket);
     const last = this.#byId.get(id);
     const rules = JSON.stringify([active, origins, limit]);
-    const isSame = last?.rules === rules;
-    const { changedMs = 0, past = [] } = last ?? {};
     return {
       ...entry,
       active,
       rules,
-      changedMs: isSame ? changedMs : nowMs,
-      past: isSame || !last ? past : [{ ...last, past: [] }, ...past].slice(0, PAST_MAX),
+      changedMs: last?.rules === rules ? last.changedMs : nowMs,
       allowsOrigin: (origin) => !isListed || (origin !== undefined && isListed(origin)),
       takeToken: (nowMs, spend) => (limit ? bucket.take(limit, nowMs, spend) : 0),
       returnToken: () => bucket.giveBack(),
     };
   }
 }
-
-/** The longest history of a project. */
-const PAST_MAX = 10;
 
 /** `3 projects, 2 active` */
 export function summaryOf(projects: readonly { readonly active?: boolean | undefined }[]): string {

@@ -168,9 +168,10 @@ export class Counts implements RequestCounts, SavedCounts {
     const reason: Reason = {
       ...seen,
       refusedIn,
-      sinceMs: atMs - lastMs < HOUR_MS ? sinceMs : atMs,
+      sinceMs: atMs - lastMs < HOUR_MS && seen?.endedMs === undefined ? sinceMs : atMs,
       lastMs: atMs,
       acceptedAtLastRefusal: activity.accepted,
+      endedMs: undefined,
       sample,
       ...(seen && { others: othersOf(seen, sample) }),
     };

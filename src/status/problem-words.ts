@@ -459,9 +459,9 @@ export function delistedStep(
   lastAcceptedMs: number | undefined,
   of: Installation,
 ): Step {
-  const last = lastAcceptedMs && `, and its last view was accepted on ${at(lastAcceptedMs)}`;
+  const last = lastAcceptedMs && `; its last accepted view came on ${at(lastAcceptedMs)}`;
   const isCalm = reasons.every(({ lastMs }) => lastMs < (removed?.removedMs ?? 0));
-  const since = isCalm ? ' No view has been refused since it was removed.' : '';
+  const since = isCalm ? ' No view has been refused since its removal.' : '';
   const was = `Project ${id} was in the projects file${last ?? ''}.${since}`;
   const onPurpose = 'If it was removed on purpose, remove the script from its pages.';
   const byMistake = 'If its entry was removed or its id was changed by mistake,';
@@ -666,7 +666,7 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   'raise-limit': 'Unless this is a flood, raise the limit to twice that rate:',
   'raise-max-view': 'Send smaller views or start viewlog with --max-view',
   'send-origin':
-    'The latest view had no Origin header, and the project accepts only its listed origins. ' +
+    'The project accepts only its listed origins, so it refuses views without an Origin header. ' +
     'Browsers send the header, and a proxy must pass it on. A program must send one of ' +
     "the project's origins, or use the id of a project without origins.",
   'fix-page': 'Send views as application/json; with sendBeacon, as a Blob of that type.',
@@ -749,7 +749,7 @@ function proxyStep(sample: Sample, bodyBytes: number, of: Installation): Step {
   const nginx = `client_max_body_size ${Math.ceil(bodyBytes / KiB)}k`;
   const caddy = `max_size ${formatSizeOption(bodyBytes)} in request_body`;
   const text =
-    `The latest body ${what}. If there is a proxy, let it pass on bodies of up to ` +
+    `The latest refused body ${what}. If there is a proxy, let it pass on bodies of up to ` +
     `${formatSize(bodyBytes)} (nginx: ${nginx}; Caddy: ${caddy}), and let each take up to ` +
     `${seconds} s to arrive.`;
   return testProxy(text, sample, of);

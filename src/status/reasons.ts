@@ -39,10 +39,12 @@ const sample = v.object({
 export type Reason = v.InferOutput<typeof reason>;
 const reason = v.object({
   refusedIn: timeline,
-  /** When the refusals began, after at least an hour without one. */
+  /** When the refusals began: after their end or an hour without one. */
   sinceMs: number,
   lastMs: number,
   acceptedAtLastRefusal: number,
+  /** When views were accepted instead, if that was noted; a refusal begins again. */
+  endedMs: v.optional(number),
   sample,
   /** The latest samples of other faults, newest first: pages may have different ones. */
   others: v.optional(v.array(sample)),

@@ -19,6 +19,8 @@ const SLICE = 50;
 interface CountsFileOptions {
   readonly dir: string;
   readonly counts: Counts;
+  /** Notes which refusals have ended, so that a restart doesn't bring them back. */
+  readonly settle: () => void;
   /** A process that has lost its lock must not write. */
   readonly lock: Pick<Lock, 'isHeld'>;
   readonly log: Pick<Log, 'warn'>;
@@ -53,7 +55,8 @@ export class CountsFile {
 
   /** Saves the counts if anything has been counted since the last save. Never rejects. */
   async save(): Promise<void> {
-    const { counts, lock, log } = this.#options;
+    const { counts, settle, lock, log } = this.#options;
+    settle();
     const { received } = counts;
     if (received === this.#savedRequests || !lock.isHeld()) return;
     try {

@@ -4,7 +4,7 @@ import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS } from '../base/time.ts';
 import type { Project, RemovedProject } from '../projects/project-list.ts';
 import type { Dropped } from '../store/store.ts';
 import { REFUSALS } from '../view/refusal.ts';
-import { type Obstacle, type Refused, type Remedy, remedyOf } from '../view/remedy.ts';
+import { type Obstacle, type Remedy, remedyOf } from '../view/remedy.ts';
 import type { CollectorState } from './health.ts';
 import type { FilesSeen } from './look-around.ts';
 import { Activity, OTHER_ORIGINS, type Reason, type Sample } from './reasons.ts';
@@ -222,33 +222,22 @@ function judgeReason(
   activity: Activity,
   around: Surroundings,
 ): JudgedReason {
-  const { sample, sinceMs, lastMs, refusedIn, acceptedAtLastRefusal } = reason;
+  const { sample, sinceMs, lastMs, refusedIn } = reason;
   const { projects, viewBytesMax, nowMs } = around;
   const [lastHour, lastDay] = [refusedIn.lastHour(nowMs), refusedIn.lastDay(nowMs)];
   const { project: id = '', origin } = sample;
   const project = projects.find(id);
-  const facts = {
+  const remedy = remedyOf({
     ...sample,
     viewBytesMax,
+    project,
     obstacle: obstacleIn(around),
     // Costly, and only this code's remedy needs it.
     ...(sample.code === 'rate-limited' && {
       sentPerMinute: busiestMinute(activity, reason, nowMs),
     }),
-  };
-  const remedy = remedyOf({ ...facts, project });
-  const acceptedSince = activity.accepted - acceptedAtLastRefusal;
-  const before = Math.max(0, activity.acceptedIn.lastHour(nowMs) - acceptedSince);
-  // A page counts as corrected after a pause without refusals, and enough accepted views in a row:
-  // three, plus five times the average number between two refusals.
-  const isRecovered = (): boolean =>
-    nowMs - lastMs >= PAUSE_MS && acceptedSince >= 3 + (5 * before) / Math.max(1, lastHour);
-  // Views with another origin may have been accepted before the entry was corrected.
-  const correctedMs = project && remedy.kind === 'fixed' ? correctionOf(facts, project) : 0;
-  const isAccepted = acceptedSince > 0 && activity.lastAcceptedMs! >= correctedMs;
-  const isOver = remedy.kind === 'fixed' ? isAccepted : UNSEEN.has(remedy.kind) && isRecovered();
-  const firstMs = firstOf(acceptedSince, activity, nowMs, correctedMs);
-  const fixedMs = isOver ? Math.max(lastMs, firstMs, correctedMs) : undefined;
+  });
+  const fixedMs = endOf(reason, activity, around);
   const entry = project ?? projects.removed(id);
   const isBarred = entry?.allowsOrigin(origin) === false && !allows(remedy, project);
   const fate = { ...fateOf(key, reason, activity, around), isBarred };
@@ -262,27 +251,47 @@ function judgeReason(
     lastDay,
     remedy,
     fixedMs,
-    acceptedSince,
+    acceptedSince: activity.accepted - reason.acceptedAtLastRefusal,
     fate,
   };
 }
 
 const PAUSE_MS = MINUTE_MS / 2;
 
+type Settling = Pick<Surroundings, 'counts' | 'projects' | 'viewBytesMax' | 'nowMs'>;
+
 /**
- * Returns when the entry was edited so that the cause of a refusal was gone. Later edits count only
- * if the cause came back with one.
- * @returns milliseconds since the epoch; 0: before the start.
+ * Notes which refusals have ended, so that an edit of the projects file can't bring back a problem
+ * before a view is refused again.
  */
-function correctionOf(refused: Omit<Refused, 'project'>, project: Project): number {
-  let { changedMs } = project;
-  for (const earlier of project.past) {
-    // A deactivation brings back no other cause.
-    const active = earlier.active || refused.code !== 'project-not-activated';
-    if (remedyOf({ ...refused, project: { ...earlier, active } }).kind !== 'fixed') break;
-    ({ changedMs } = earlier);
+export function settle(around: Settling): void {
+  for (const activity of [around.counts.requests, ...around.counts.projects.values()]) {
+    for (const reason of activity.reasons.values()) {
+      reason.endedMs = endOf(reason, activity, around);
+    }
   }
-  return changedMs;
+}
+
+/** Returns since when views have been accepted instead; `undefined`: the refusals may go on. */
+function endOf(reason: Reason, activity: Activity, around: Settling): number | undefined {
+  const { sample, lastMs, refusedIn, acceptedAtLastRefusal, endedMs } = reason;
+  if (endedMs !== undefined) return endedMs;
+  const { viewBytesMax, nowMs } = around;
+  const project = around.projects.find(sample.project ?? '');
+  const { kind } = remedyOf({ ...sample, viewBytesMax, project });
+  const acceptedSince = activity.accepted - acceptedAtLastRefusal;
+  const before = Math.max(0, activity.acceptedIn.lastHour(nowMs) - acceptedSince);
+  // A page counts as corrected after a pause without refusals, and enough accepted views in a row:
+  // three, plus five times the average number between two refusals.
+  const isRecovered = (): boolean =>
+    nowMs - lastMs >= PAUSE_MS &&
+    acceptedSince >= 3 + (5 * before) / Math.max(1, refusedIn.lastHour(nowMs));
+  // Views with another origin may have been accepted before the entry was corrected.
+  const { changedMs = 0 } = (kind === 'fixed' && project) || {};
+  const isAccepted = acceptedSince > 0 && activity.lastAcceptedMs! >= changedMs;
+  const isOver = kind === 'fixed' ? isAccepted : UNSEEN.has(kind) && isRecovered();
+  if (!isOver) return undefined;
+  return Math.max(lastMs, firstOf(acceptedSince, activity, nowMs, changedMs), changedMs);
 }
 
 /** Returns whether this fix also allows the origin. A removed entry is restored as it was. */

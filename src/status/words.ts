@@ -9,7 +9,15 @@ import { isStray, LATEST_MAX } from './counts.ts';
 import { isStream, NONE_ACTIVE } from './health.ts';
 import type { LatestRefusal, ProjectRow, StatusModel } from './model.ts';
 import type { Sample } from './reasons.ts';
-import { isFixed, isRefused, isWaiting, type Judged, type SubjectKind } from './state.ts';
+import {
+  isFixed,
+  isOpen,
+  isRefused,
+  isWaiting,
+  type Judged,
+  type JudgedReason,
+  type SubjectKind,
+} from './state.ts';
 
 /** `2026-11-22 14:00 UTC`; the page shows such texts in the reader's time zone. */
 export const at = (ms: number): string =>
@@ -143,12 +151,12 @@ function whyUnavailable({ store, space }: StatusModel): string | undefined {
 
 /** `Aurora: all refused (origin not allowed); 1 more` */
 function problemNames(open: readonly ProjectRow[], inAll: number): string {
-  const each = open
-    .slice(0, NAMES_MAX)
-    .map(
-      (row) =>
-        `${named(row.name)}: ${row.state === 'silent' ? 'no views for 3 hours' : stateWords(row)}${reasonsWords(row.reasons.filter(({ lastHour }) => lastHour > 0))}`,
-    );
+  const each = open.slice(0, NAMES_MAX).map((row) => {
+    const state = row.state === 'silent' ? 'no views for 3 hours' : stateWords(row);
+    // A percentage includes the refusals of the hour that have ended.
+    const isCounted = state.includes('%') ? ({ lastHour }: JudgedReason) => lastHour > 0 : isOpen;
+    return `${named(row.name)}: ${state}${reasonsWords(row.reasons.filter(isCounted))}`;
+  });
   const more = inAll - each.length;
   return [...each, ...(more > 0 ? [`${formatCount(more)} more`] : [])].join('; ');
 }

@@ -35,6 +35,9 @@ a key in single quotes → {'projects':[]} → 1:2: expected a key in double quo
 a key in single quotes after a comma → {"a":1,'b':2} → 1:8: expected a key in double quotes; found 'b'
 a key without quotes → {"a":[1],⏎ b:2} → 2:2: expected a key in double quotes; found b
 a list's text in single quotes → {"a":[1,'b']} → 1:9: expected a JSON value (text needs double quotes); found 'b'
+a wrong bracket → {"a":[1}} → 1:8: expected "]" or ","; found }
+a bracket for a brace → {"a":1] → 1:7: expected "}" or ","; found ]
+a number with a zero in front → {"a":-01} → 1:7: a number can't begin with 0
 a capital letter → {"a":True} → 1:6: expected a JSON value (text needs double quotes); found True
 a number as a key → {1:2} → 1:2: expected a key in double quotes; found 1
 a number that ends in a point → {"a":1.} → 1:6: expected a digit at the end of the number; found 1.

@@ -95,7 +95,10 @@ describe('counts', () => {
 describe('saved counts', () => {
   const fileOf = ({ counts }: Scene, dir: string, isHeld = true) => {
     const log = memoryLog();
-    return { file: new CountsFile({ dir, counts, lock: { isHeld: () => isHeld }, log }), log };
+    return {
+      file: new CountsFile({ dir, counts, settle: () => {}, lock: { isHeld: () => isHeld }, log }),
+      log,
+    };
   };
 
   /** Returns the counts that another process restores in the directory. */

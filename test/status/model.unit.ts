@@ -1,10 +1,12 @@
+import * as v from 'valibot';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/time.ts';
 import { ProjectList } from '../../src/projects/project-list.ts';
 import { page } from '../../src/status/page.tsx';
 import { spaceStep } from '../../src/status/problem-words.ts';
-import { reasonKey } from '../../src/status/reasons.ts';
+import { reasonKey, savedCounts } from '../../src/status/reasons.ts';
 import { resentKey } from '../../src/status/resent.ts';
+import { slicesOf } from '../../src/status/saved-counts.ts';
 import { Timeline } from '../../src/status/timeline.ts';
 import { arrivingWords, headlineOf } from '../../src/status/words.ts';
 import type { Dropped } from '../../src/store/store.ts';
@@ -176,7 +178,7 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
     expect(scene.whole()).toContain(`
 Requests without a project:
 6 requests failed in the last 24 hours, most recently on ${at('14:00')}: body cut off.
-  The latest body was incomplete`);
+  The latest refused body was incomplete`);
     expect(page({ model: scene.model(), open: new Set() })).toContain('<p>6 requests failed in ');
     scene.refuse(128, { code: 'malformed-json' }, MOVED, `{"p":"1",${' '.repeat(2000)}"pid"`);
     scene.refuse(250, { code: 'not-found' });
@@ -184,7 +186,7 @@ Requests without a project:
     expect(scene.text()).toBe(`Requests without a project: 71% of all requests failed (body cut off)
 Requests without a project: 134 of 188 requests in the last hour failed before viewlog knew their project (body cut off). The failures began on ${at('14:00')}.
   134 requests failed in the last 24 hours, most recently on ${at('14:03')} from ${MOVED}: body cut off.
-  The latest body ended after 2,014 bytes: its sender or a proxy cut it off. If there is a proxy, let it pass on bodies of up to 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body), and let each take up to 10 s to arrive. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
+  The latest refused body ended after 2,014 bytes: its sender or a proxy cut it off. If there is a proxy, let it pass on bodies of up to 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body), and let each take up to 10 s to arrive. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
   134 refused requests weren't stored: viewlog stores only whole JSON objects.`);
     scene.nowMs += 5_000;
@@ -203,7 +205,7 @@ Requests without a project: 134 of 188 requests in the last hour failed before v
     scene.nowMs += 2 * HOUR_MS;
     scene.refuse(1, { code: 'malformed-json' }, MOVED, '{"p":"1');
     expect(scene.text()).toContain(
-      'body cut off.\n  The latest body:\n    {"p":"1\n  The latest body ended after 7 bytes',
+      'body cut off.\n  The latest body:\n    {"p":"1\n  The latest refused body ended after 7 bytes',
     );
   });
 
@@ -214,7 +216,7 @@ Requests without a project: 134 of 188 requests in the last hour failed before v
   ])('a body ends early, after %s', (_, bytes, size) => {
     const scene = sceneOf();
     scene.refuse(9, { code: 'request-timeout', ...(bytes !== undefined && { bytes }) });
-    const late = `The latest body was incomplete${size} when its connection ended or 10 s had passed.`;
+    const late = `The latest refused body was incomplete${size} when its connection ended or 10 s had passed.`;
     expect(scene.text()).toContain(`${late} If there is a proxy`);
   });
 
@@ -488,7 +490,7 @@ Aurora: both views in the last hour were refused (invalid view). The refusals be
     expect(scene.text()).toContain(`
 Aurora: its only view in the last hour was refused (origin not allowed). The refusals began on ${at('14:00')}.
   1 view was refused in the last 24 hours, on ${at('14:00')} without an Origin header: origin not allowed.
-  The latest view had no Origin header, and the project accepts only its listed origins. Browsers send the header, and a proxy must pass it on. A program must send one of the project's origins, or use the id of a project without origins. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
+  The project accepts only its listed origins, so it refuses views without an Origin header. Browsers send the header, and a proxy must pass it on. A program must send one of the project's origins, or use the id of a project without origins. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
   1 refused view is stored. A replay wouldn't help: the project would refuse the view again, because it has no Origin header.
 Project 3 (inactive, but still sending): all 99 views in the last hour were refused (project not activated). The refusals began on ${at('14:00')}.
@@ -623,17 +625,18 @@ it('the status page shows an unlisted id until it is activated, with the command
   const entry = { name: "Jo's", origins: ['https://x.example', MOVED], maxViewsPerMinute: 500 };
   scene.list(AURORA, { id: '2' }, { id: '77', ...entry, contact: 'a@b.example' });
   scene.list(AURORA, { id: '2' });
+  scene.refuse(9, unlisted('77'), 'https://x.example');
   expect(scene.text()).toContain(`
-  Project 77 was in the projects file, and its last view was accepted on ${at('14:00')}. No view has been refused since it was removed. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, add the entry again:
+  Project 77 was in the projects file; its last accepted view came on ${at('14:00')}. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, add the entry again:
     ${VIEWLOG} activate 77 ${FILES} --name 'Jo'\\''s' --origin https://x.example --origin ${MOVED} --contact a@b.example --max-views-per-minute 500
 `);
   // viewlog doesn't remember the entry.
   scene.projects = new ProjectList({ projects: [AURORA, { id: '2' }] });
   expect(scene.text())
-    .toContain(`Project 77 (no longer listed): 9 of 10 views in the last hour were refused (project not activated). The refusals began on ${at('14:00')}.
-  Project 77 was in the projects file, and its last view was accepted on ${at('14:00')}. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. To add a new entry instead, with https://x.example as its only origin and without the old name and limit:
+    .toContain(`Project 77 (no longer listed): 18 of 19 views in the last hour were refused (project not activated). The refusals began on ${at('14:00')}.
+  Project 77 was in the projects file; its last accepted view came on ${at('14:00')}. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. To add a new entry instead, with https://x.example as its only origin and without the old name and limit:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example
-  9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: the projects file doesn't list this id.${again.trimEnd()}`);
+  18 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: the projects file doesn't list this id.${again.trimEnd().replace('9 refused', '18 refused')}`);
   scene.refuse(1, { code: 'origin-not-allowed', project: '77' }, MOVED);
   expect(scene.text().match(/activate 77 .*/g)).toStrictEqual([
     `activate 77 ${FILES} --origin https://x.example`,
@@ -681,12 +684,13 @@ it('the status page offers no replay of views that the list of origins would ref
   scene.accept(1, '77');
   expect(scene.text()).toContain(help);
   scene.list(AURORA);
+  scene.refuse(2, unlisted('77'));
   expect(scene.text()).toContain(`add the entry again:
     ${VIEWLOG} activate 77 ${FILES} --origin ${MOVED}`);
-  expect(scene.text()).toContain(help);
+  expect(scene.text()).toContain(help.replace('2', '4'));
   scene.refuse(1, unlisted('77'), 'https://x.example');
   expect(scene.text()).toContain(
-    "3 refused views are stored. A replay wouldn't help: the project would refuse the views again, because their origin isn't listed.",
+    "5 refused views are stored. A replay wouldn't help: the project would refuse the views again, because their origin isn't listed.",
   );
   scene.refuse(1, unlisted('77'), MOVED);
   expect(scene.text()).toContain('Once the project is active, send the views again:');
@@ -723,15 +727,34 @@ it('a cause that is fixed stays fixed when its project is edited again', () => {
   expect(scene.text()).toBe(fixed);
   scene.list({ ...AURORA, origins: undefined, maxViewsPerMinute: 60 });
   expect(scene.text()).toBe(fixed);
-  scene.list({ ...AURORA, origins: undefined, active: false });
-  scene.nowMs += 1000;
-  scene.list({ ...AURORA, origins: undefined });
-  expect(scene.text()).toBe(fixed);
-  // This edit brings the cause back, and the next one removes it again.
-  scene.list({ ...AURORA, origins: ['https://a.example'] });
-  scene.nowMs += 1000;
+});
+
+it('a problem that has ended comes back only with another refusal', () => {
+  const scene = sceneOf();
+  const off = { ...AURORA, active: false };
+  const over = /^Views are arriving from Aurora; earlier problems have ended\nAurora: the problem/;
+  scene.list(AURORA);
+  scene.refuse(3, moved, MOVED);
   scene.list({ ...AURORA, origins: [MOVED] });
-  expect(scene.text()).toMatch(/^Aurora: fixed, waiting for a view/);
+  scene.accept();
+  scene.list(off);
+  scene.refuse(3, unlisted('1'), MOVED);
+  scene.list({ ...AURORA, origins: [MOVED] });
+  scene.accept();
+  expect(scene.text()).toMatch(over);
+  for (const projects of [[off], [AURORA], []]) {
+    scene.list(...projects);
+    scene.nowMs += 1000;
+    expect(scene.text()).not.toMatch(/refused \(|sending|waiting|no longer listed/);
+  }
+  // Also after a restart.
+  const saved = v.parse(savedCounts, JSON.parse([...slicesOf(scene.counts)].join('')));
+  const again = new Scene([off]);
+  again.nowMs = scene.nowMs;
+  again.counts.restore(saved);
+  expect(again.text()).toBe('Aurora is inactive, so its views are refused');
+  again.refuse(1, unlisted('1'), MOVED);
+  expect(again.text()).toMatch(/; Aurora: inactive but sending \(project not activated\)\n/);
 });
 
 it("the status page doesn't blame the removal of a project for views that were refused before it", () => {
@@ -741,11 +764,11 @@ it("the status page doesn't blame the removal of a project for views that were r
   scene.refuse(9, unlisted('77'));
   scene.list(AURORA);
   expect(scene.text()).toContain(
-    `Project 77 was in the projects file, and its last view was accepted on ${at('14:00')}. No view has been refused since it was removed. It was inactive. To list and activate it:\n    ${VIEWLOG} activate 77 ${FILES}\n`,
+    `Project 77 was in the projects file; its last accepted view came on ${at('14:00')}. No view has been refused since its removal. It was inactive. To list and activate it:\n    ${VIEWLOG} activate 77 ${FILES}\n`,
   );
   expect(scene.text()).toContain(": the project wasn't active.");
   scene.refuse(1, unlisted('77'));
-  expect(scene.text()).not.toContain('since it was removed');
+  expect(scene.text()).not.toContain('since its removal');
   expect(scene.text()).toContain(': the projects file no longer lists this id.');
 });
 
@@ -801,12 +824,12 @@ it('the status page reports no problem for a deactivated project that has stoppe
   expect(scene.text()).toBe('Views are arriving from 1 of 1 active projects');
   scene.refuse(1, unlisted('1'), 'https://aurora.example');
   expect(scene.text()).toContain('\nAurora (inactive, but still sending): 8 of 14 views ');
-  expect(scene.text()).toMatch(/^Aurora: inactive but sending \(rate limited, /);
+  expect(scene.text()).toMatch(/^Aurora: inactive but sending \(/);
   scene.list({ ...AURORA, active: false }, { id: '2', active: false });
   expect(scene.text()).toMatch(
     /^No project is active, so every view is refused; Aurora: inactive but sending /,
   );
-  expect(scene.text()).not.toMatch(/accepted since|ended|outage/);
+  expect(scene.text()).not.toMatch(/accepted since|the problem|outage/);
 });
 
 it("an edit of a project's name doesn't change when the status page says a problem ended", () => {

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { StatusModel } from '../../src/status/model.ts';
 import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
@@ -39,6 +40,29 @@ describe.each([NODE, DENO, BUN].filter(isPresent))('a restarted viewlog on %s', 
     await again.post(MINIMAL_VIEW);
     expect((await modelOf(again)).total).toMatchObject({ lastHour: 4, refusedLastHour: 3 });
   });
+});
+
+it('a problem that has ended stays ended when its project is deactivated, and after a restart', async () => {
+  const origin = 'https://shop.example.com';
+  const project = { id: '1000001', origins: ['https://www.example.com'] };
+  const viewlog = await startWatched({ data: dataDirectory({ projects: [project] }) });
+  const list = (entry: object) =>
+    writeFileSync(join(viewlog.data, 'projects.json'), JSON.stringify({ projects: [entry] }));
+  const send = async () => (await viewlog.post(MINIMAL_VIEW, { origin })).status;
+  expect(await send()).toBe(403);
+  list({ ...project, origins: [origin] });
+  await until(async () => (await send()) === 201);
+  expect(await textOf(viewlog)).toMatch(/^Views are arriving .*; earlier problems have ended\n/);
+  list({ ...project, active: false });
+  await viewlog.says(/^Projects file reloaded: 1 project, 0 active$/m);
+  const inactive = /^Project 1000001 is inactive, so its views are refused\n/;
+  expect(await textOf(viewlog)).toMatch(inactive);
+  await viewlog.signal('SIGTERM');
+  const again = await startWatched({ data: viewlog.data });
+  expect(await textOf(again)).toMatch(inactive);
+  list(project);
+  await again.says(/^Projects file reloaded: 1 project, 1 active$/m);
+  expect(await textOf(again)).toMatch(/^Views are arriving .*; earlier problems have ended\n/);
 });
 
 it('the status page prints commands that work as they are, for a project and for an unlisted id', async () => {

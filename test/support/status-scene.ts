@@ -2,7 +2,7 @@ import { INSTALLATION } from './installation.ts';
 import { Counts } from '../../src/status/counts.ts';
 import type { FilesSeen } from '../../src/status/look-around.ts';
 import { Listing, modelOf, type StatusModel } from '../../src/status/model.ts';
-import { judge, type Judged, judgements } from '../../src/status/state.ts';
+import { judge, type Judged, judgements, settle } from '../../src/status/state.ts';
 import type { Resent } from '../../src/status/resent.ts';
 import { statusText } from '../../src/status/text.ts';
 import type { Installation } from '../../src/installation/installation.ts';
@@ -71,6 +71,7 @@ export class Scene {
 
   /** Replaces the projects file. */
   list(...projects: ProjectEntry[]): void {
+    settle(this.state());
     this.projects.replace({ projects }, this.nowMs);
   }
 
