@@ -34,6 +34,12 @@ const SYNTAX: Record<string, string> = {
   InvalidCharacter: 'expected no tab or other control character inside text',
 };
 
+/** What to write instead of some words; text only needs quotes. */
+const HINTS: readonly (readonly [RegExp, string])[] = [
+  [/^(true|false|null)$/i, 'expected true, false or null in lower case'],
+  [/^[+.]\d/, 'expected a number that begins with a digit or "-"'],
+];
+
 /** The words after an opening bracket. */
 const FIRST: Record<string, string> = {
   CloseBraceExpected: 'expected a key in double quotes or "}"',
@@ -71,7 +77,8 @@ export function syntaxFault(text: string): Fault | undefined {
     }
     // The parser reads `01` as two numbers.
     if (text.charAt(offset - 1) === '0' && /\d/.test(end)) {
-      stop(offset - 1, "a number can't begin with 0");
+      const [digits = ''] = /^\d+/.exec(text.slice(offset - 1)) ?? [];
+      stop(offset - 1, `expected a number without leading zeros; found ${quote(digits)}`);
     }
     const isWrongEnd = '}]'.includes(end) && printParseErrorCode(error) === 'CommaExpected';
     const missing = open.at(-1) === '{' ? 'CloseBraceExpected' : 'CloseBracketExpected';
@@ -79,7 +86,9 @@ export function syntaxFault(text: string): Fault | undefined {
     const isFirst = text.charAt(before) === (code === 'CloseBraceExpected' ? '{' : '[');
     const isNext = '{,'.includes(text.charAt(before));
     const isKey = code === 'InvalidSymbol' && open.at(-1) === '{' && isNext;
-    const usual = SYNTAX[isKey ? 'PropertyNameExpected' : code] ?? "isn't JSON";
+    const found = text.slice(offset, offset + length);
+    const hint = HINTS.find(([word]) => code === 'InvalidSymbol' && !isKey && word.test(found));
+    const usual = hint?.[1] ?? SYNTAX[isKey ? 'PropertyNameExpected' : code] ?? "isn't JSON";
     // No comma can follow an opening bracket.
     const expected = isFirst ? (FIRST[code] ?? usual) : usual;
     if (code === 'UnexpectedEndOfString') {
@@ -88,8 +97,7 @@ export function syntaxFault(text: string): Fault | undefined {
       const where = isLast ? `; ${AT_END}` : ' on this line';
       stop(offset, `expected a closing double quote after "${begun}"${where}`);
     }
-    const found = length === 0 ? AT_END : `found ${quote(text.slice(offset, offset + length))}`;
-    stop(offset, `${expected}; ${found}`);
+    stop(offset, `${expected}; ${length === 0 ? AT_END : `found ${quote(found)}`}`);
   };
   const onBegin = { onObjectBegin: enter, onArrayBegin: enter };
   const onEnd = { onObjectEnd: leave, onArrayEnd: leave };

@@ -37,8 +37,11 @@ a key without quotes → {"a":[1],⏎ b:2} → 2:2: expected a key in double quo
 a list's text in single quotes → {"a":[1,'b']} → 1:9: expected a JSON value (text needs double quotes); found 'b'
 a wrong bracket → {"a":[1}} → 1:8: expected "]" or ","; found }
 a bracket for a brace → {"a":1] → 1:7: expected "}" or ","; found ]
-a number with a zero in front → {"a":-01} → 1:7: a number can't begin with 0
-a capital letter → {"a":True} → 1:6: expected a JSON value (text needs double quotes); found True
+a number with a zero in front → {"a":-01} → 1:7: expected a number without leading zeros; found 01
+a number with a plus → {"a":+7} → 1:6: expected a number that begins with a digit or "-"; found +7
+a word in capitals → {"a":[NULL]} → 1:7: expected true, false or null in lower case; found NULL
+a capital letter → {"a":True} → 1:6: expected true, false or null in lower case; found True
+a bare word → {"a":yes} → 1:6: expected a JSON value (text needs double quotes); found yes
 a number as a key → {1:2} → 1:2: expected a key in double quotes; found 1
 a number that ends in a point → {"a":1.} → 1:6: expected a digit at the end of the number; found 1.
 a short Unicode escape → {"a":"\u12"} → 1:6: expected four hexadecimal digits after "\u"; found "\u12"
