@@ -192,12 +192,16 @@ const isAlarming = ({ colour, state, refused }: Judged): boolean =>
 /** Judges the unlisted ids that sent refused views, except those already shown as problems. */
 function unlistedIn(input: ModelInput, shown: readonly Judged[]): Judged[] {
   const problems = new Set(shown.map(({ id }) => id));
-  return Array.from(input.counts.projects)
-    .filter(([id, { reasons }]) => reasons.size > 0 && input.projects.find(id) === undefined)
-    .filter(([id]) => !problems.has(id))
-    .map(([id, activity]) => judge({ id, active: false }, activity, input, 'unlisted'))
-    .filter(({ reasons }) => reasons.length > 0)
-    .sort((a, b) => b.reasons[0]!.lastDay - a.reasons[0]!.lastDay);
+  return (
+    Array.from(input.counts.projects)
+      .filter(([id, { reasons }]) => reasons.size > 0 && input.projects.find(id) === undefined)
+      .filter(([id]) => !problems.has(id))
+      .map(([id, activity]) => judge({ id, active: false }, activity, input, 'unlisted'))
+      // A removed id's refusals may have ended before its removal.
+      .filter(({ reasons }) => reasons.some(({ fixedMs }) => fixedMs === undefined))
+      .filter(({ reasons }) => reasons.length > 0)
+      .sort((a, b) => b.reasons[0]!.lastDay - a.reasons[0]!.lastDay)
+  );
 }
 
 const latestViews = (input: ModelInput) =>

@@ -485,7 +485,7 @@ export function delistedStep(
       : `with ${remedy.origin} as its only origin and without the old name and limit`;
   return {
     text: `${text} To add a new entry instead, ${how}:`,
-    command: fixOf(reason, of).command,
+    command: commands.activate(of, id, { origin: remedy.origin }),
   };
 }
 
@@ -550,10 +550,11 @@ function fateSteps(
 ): Step[] {
   const { resent, stored, lost, days } = fate;
   const { code, project = '' } = sample;
-  const isFixed = fixedMs !== undefined || remedy.kind === 'fixed';
   const them = `the ${noun}${stored === 1 ? '' : 's'}`;
+  const isFixed = fixedMs !== undefined || remedy.kind === 'fixed';
+  // A project may have been deactivated or removed after the refusals had ended.
   const isActivation = remedy.kind === 'activate';
-  const first = isFixed ? 'To' : isActivation ? 'Once the project is active,' : 'After the fix,';
+  const first = isActivation ? 'Once the project is active,' : isFixed ? 'To' : 'After the fix,';
   const again = `${first} send ${them} again:`;
   const these = (count: number): string => plural(count, `refused ${noun}`);
   // A directory that viewlog can't enter may still have the file, and a record of a replay.

@@ -746,6 +746,7 @@ it('a problem that has ended comes back only with another refusal', () => {
     scene.list(...projects);
     scene.nowMs += 1000;
     expect(scene.text()).not.toMatch(/refused \(|sending|waiting|no longer listed/);
+    expect(scene.whole()).not.toContain('nlisted id');
   }
   // Also after a restart.
   const saved = v.parse(savedCounts, JSON.parse([...slicesOf(scene.counts)].join('')));
@@ -755,6 +756,30 @@ it('a problem that has ended comes back only with another refusal', () => {
   expect(again.text()).toBe('Aurora is inactive, so its views are refused');
   again.refuse(1, unlisted('1'), MOVED);
   expect(again.text()).toMatch(/; Aurora: inactive but sending \(project not activated\)\n/);
+});
+
+it('the status page prints the command for a removed id also after refusals that have ended', () => {
+  const scene = sceneOf({ files: { refusedDays } });
+  const listed = { ...AURORA, origins: [MOVED] };
+  scene.refuse(3, moved, MOVED);
+  scene.list(listed);
+  scene.accept();
+  scene.list({ ...listed, active: false });
+  scene.refuse(3, unlisted('1'), MOVED);
+  scene.list(listed);
+  scene.accept();
+  // viewlog doesn't remember the entry.
+  scene.list();
+  scene.projects = new ProjectList({ projects: [] });
+  scene.refuse(1, { code: 'view-too-large', project: '1', bytes: 40_000 });
+  const steps = scene
+    .whole()
+    .split('\n')
+    .filter((line) => /^ +(\S.*:|\/srv.*)$/.test(line));
+  expect(steps.map((line) => / {4}\/srv/.test(line))).toStrictEqual(
+    steps.map((_, i) => i % 2 === 1),
+  );
+  expect(steps.join('\n')).not.toContain('To send the view');
 });
 
 it("the status page doesn't blame the removal of a project for views that were refused before it", () => {
