@@ -34,7 +34,7 @@ const SYNTAX: Record<string, string> = {
   InvalidCharacter: 'expected no tab or other control character inside text',
 };
 
-/** What to write instead of some words; text only needs quotes. */
+/** Some words need another spelling; text only needs quotes. */
 const HINTS: readonly (readonly [RegExp, string])[] = [
   [/^(true|false|null)$/i, 'expected true, false or null in lower case'],
   [/^[+.]\d/, 'expected a number that begins with a digit or "-"'],
@@ -72,7 +72,8 @@ export function syntaxFault(text: string): Fault | undefined {
   const onError = (error: ParseErrorCode, offset: number, length: number): void => {
     const end = text.charAt(offset);
     const before = text.slice(0, offset).trimEnd().length - 1;
-    if ((end === ']' || end === '}') && text.charAt(before) === ',') {
+    const isEnd = end === ']' || end === '}';
+    if (isEnd && text.charAt(before) === ',') {
       stop(before, `unexpected comma before the closing "${end}"`);
     }
     // The parser reads `01` as two numbers.
@@ -80,9 +81,9 @@ export function syntaxFault(text: string): Fault | undefined {
       const [digits = ''] = /^\d+/.exec(text.slice(offset - 1)) ?? [];
       stop(offset - 1, `expected a number without leading zeros; found ${quote(digits)}`);
     }
-    const isWrongEnd = '}]'.includes(end) && printParseErrorCode(error) === 'CommaExpected';
+    const named = printParseErrorCode(error);
     const missing = open.at(-1) === '{' ? 'CloseBraceExpected' : 'CloseBracketExpected';
-    const code = isWrongEnd ? missing : printParseErrorCode(error);
+    const code = isEnd && named === 'CommaExpected' ? missing : named;
     const isFirst = text.charAt(before) === (code === 'CloseBraceExpected' ? '{' : '[');
     const isNext = '{,'.includes(text.charAt(before));
     const isKey = code === 'InvalidSymbol' && open.at(-1) === '{' && isNext;

@@ -199,7 +199,6 @@ function unlistedIn(input: ModelInput, shown: readonly Judged[]): Judged[] {
       .map(([id, activity]) => judge({ id, active: false }, activity, input, 'unlisted'))
       // A removed id's refusals may have ended before its removal.
       .filter(({ reasons }) => reasons.some(({ fixedMs }) => fixedMs === undefined))
-      .filter(({ reasons }) => reasons.length > 0)
       .sort((a, b) => b.reasons[0]!.lastDay - a.reasons[0]!.lastDay)
   );
 }

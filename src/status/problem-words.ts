@@ -395,10 +395,12 @@ function reasonSteps(
   const failed = kind === 'requests' ? 'failed' : `${were(lastDay)} refused`;
   const what = `${views} ${failed} in the last 24 hours, ${lastDay === 1 ? '' : 'most recently '}${latestWords(sample, row)}`;
   // Views accepted before the fix prove nothing.
-  const isOpenStill = isOpen(reason) && remedy.kind !== 'fixed';
-  const isNew = (step: Step): boolean =>
-    step.command === undefined || printed.size < printed.add(stepText(step)).size;
-  const isRecovering = isOpenStill && acceptedSince > 0 && nowMs - lastMs >= CALM_MS;
+  const isUnfixed = isOpen(reason) && remedy.kind !== 'fixed';
+  const isRecovering = isUnfixed && acceptedSince > 0 && nowMs - lastMs >= CALM_MS;
+  const fixes = isDelisted(row) ? [] : faultSteps(reason, row, of);
+  const isNew = (step: Step): boolean => !step.command || !printed.has(stepText(step));
+  const own = fixes.filter(isNew);
+  for (const step of own) printed.add(stepText(step));
   const since =
     kind === 'requests'
       ? 'named a project, and none failed for this reason'
@@ -409,9 +411,7 @@ function reasonSteps(
     ...arrivedSteps(sample),
     ...(sample.code === 'project-not-activated' ? typoSteps(row) : []),
     // For a project that is no longer listed, `delistedStep` already gives the fix.
-    ...(isDelisted(row) ? [] : faultSteps(reason, row, of).filter(isNew)).map((step) =>
-      afterTypo(step, row),
-    ),
+    ...own.map((step) => afterTypo(step, row)),
     ...fateSteps(reason, nounOf(kind), of),
   ];
 }

@@ -237,7 +237,7 @@ function judgeReason(
       sentPerMinute: busiestMinute(activity, reason, nowMs),
     }),
   });
-  const fixedMs = endOf(reason, activity, around);
+  const fixedMs = endOf(reason, activity, { remedy, project, nowMs });
   const entry = project ?? projects.removed(id);
   const isBarred = entry?.allowsOrigin(origin) === false && !allows(remedy, project);
   const fate = { ...fateOf(key, reason, activity, around), isBarred };
@@ -264,21 +264,28 @@ type Settling = Pick<Surroundings, 'counts' | 'projects' | 'viewBytesMax' | 'now
  * Notes which refusals have ended, so that an edit of the projects file can't bring back a problem
  * before a view is refused again.
  */
-export function settle(around: Settling): void {
-  for (const activity of [around.counts.requests, ...around.counts.projects.values()]) {
+export function settle({ counts, projects, viewBytesMax, nowMs }: Settling): void {
+  for (const activity of [counts.requests, ...counts.projects.values()]) {
     for (const reason of activity.reasons.values()) {
-      reason.endedMs = endOf(reason, activity, around);
+      const project = projects.find(reason.sample.project ?? '');
+      const remedy = remedyOf({ ...reason.sample, viewBytesMax, project });
+      reason.endedMs = endOf(reason, activity, { remedy, project, nowMs });
     }
   }
 }
 
+interface Present {
+  readonly remedy: Remedy;
+  readonly project: Project | undefined;
+  readonly nowMs: number;
+}
+
 /** Returns since when views have been accepted instead; `undefined`: the refusals may go on. */
-function endOf(reason: Reason, activity: Activity, around: Settling): number | undefined {
-  const { sample, lastMs, refusedIn, acceptedAtLastRefusal, endedMs } = reason;
+function endOf(reason: Reason, activity: Activity, present: Present): number | undefined {
+  const { lastMs, refusedIn, acceptedAtLastRefusal, endedMs } = reason;
   if (endedMs !== undefined) return endedMs;
-  const { viewBytesMax, nowMs } = around;
-  const project = around.projects.find(sample.project ?? '');
-  const { kind } = remedyOf({ ...sample, viewBytesMax, project });
+  const { remedy, project, nowMs } = present;
+  const { kind } = remedy;
   const acceptedSince = activity.accepted - acceptedAtLastRefusal;
   const before = Math.max(0, activity.acceptedIn.lastHour(nowMs) - acceptedSince);
   // A page counts as corrected after a pause without refusals, and enough accepted views in a row:

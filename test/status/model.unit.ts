@@ -849,7 +849,9 @@ it('the status page reports no problem for a deactivated project that has stoppe
   expect(scene.text()).toBe('Views are arriving from 1 of 1 active projects');
   scene.refuse(1, unlisted('1'), 'https://aurora.example');
   expect(scene.text()).toContain('\nAurora (inactive, but still sending): 8 of 14 views ');
-  expect(scene.text()).toMatch(/^Aurora: inactive but sending \(/);
+  expect(scene.text()).toMatch(
+    /^Aurora: inactive but sending \(origin not allowed, project not activated\)\n/,
+  );
   scene.list({ ...AURORA, active: false }, { id: '2', active: false });
   expect(scene.text()).toMatch(
     /^No project is active, so every view is refused; Aurora: inactive but sending /,
