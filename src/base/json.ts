@@ -17,16 +17,11 @@ export function lineAndColumn(text: string, offset: number): { line: number; col
   return { line: lines.length, column: lines.at(-1)!.length + 1 };
 }
 
-// jsonc-parser's names of faults, in words.
-const SYNTAX: Record<string, string> = {
-  InvalidSymbol: 'expected a JSON value (text needs double quotes)',
-  PropertyNameExpected: 'expected a key in double quotes',
-  ValueExpected: 'expected a value',
-  ColonExpected: 'expected ":"',
-  CommaExpected: 'expected ","',
-  CloseBraceExpected: 'expected "}" or ","',
-  CloseBracketExpected: 'expected "]" or ","',
-  EndOfFileExpected: 'expected the end of the text',
+const VALUE = 'a JSON value';
+const KEY = 'a key in double quotes';
+
+/** Faults within a value or a comment, by jsonc-parser's names. */
+const WITHIN: Record<string, string> = {
   InvalidCommentToken: "comments aren't allowed in JSON",
   UnexpectedEndOfNumber: 'expected a digit at the end of the number',
   InvalidUnicode: 'expected four hexadecimal digits after "\\u"',
@@ -34,26 +29,38 @@ const SYNTAX: Record<string, string> = {
   InvalidCharacter: 'expected no tab or other control character inside text',
 };
 
-/** Some words need another spelling; text only needs quotes. */
-const HINTS: readonly (readonly [RegExp, string])[] = [
-  [/^(true|false|null)$/i, 'expected true, false or null in lower case'],
-  [/^[+.]\d/, 'expected a number that begins with a digit or "-"'],
+const WORD = /^[-+\w.]+/;
+/** What to write instead of a word that is no value. */
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/^(true|false|null)$/i, 'true, false or null in lower case'],
+  [/^[-+]?(NaN|Infinity|undefined|None)$/, `${VALUE}, such as null`],
+  [/^-|^[+.]\d/, 'a number that begins with a digit, or with "-" and a digit'],
+  [/^/, `${VALUE} (text needs double quotes)`],
 ];
-
-/** The words after an opening bracket. */
-const FIRST: Record<string, string> = {
-  CloseBraceExpected: 'expected a key in double quotes or "}"',
-  CloseBracketExpected: 'expected a value or "]"',
-};
+const insteadOf = (word: string) => WORDS.find(([words]) => words.test(word))![1];
 
 /** The parser is recursive, and deeper texts would exhaust the stack. */
 const DEPTH_MAX = 500;
 const STOP = new Error('One fault is enough');
 
 /** Returns whether a fault says that the text ends too early, as if its end were missing. */
-export const endsTooEarly = (message: string): boolean => message.endsWith(AT_END);
+export const endsTooEarly = (message: string): boolean => message.endsWith(`found ${AT_END}`);
 
-const AT_END = 'found the end of the text';
+const AT_END = 'the end of the text';
+
+const wordAt = (text: string, offset: number): string => WORD.exec(text.slice(offset))?.[0] ?? '';
+
+function badNumber(word: string): string {
+  const expected = /^-?0\d+$/.test(word)
+    ? 'a number without leading zeros'
+    : 'a decimal number, or text in double quotes';
+  return `expected ${expected}; found ${quote(word)}`;
+}
+
+function unclosed(begun: string, rest: string): string {
+  const where = rest.trim() === '' ? `; found ${AT_END}` : ' on this line';
+  return `expected a closing double quote after "${quote(begun)}"${where}`;
+}
 
 /** Returns the first place where a text isn't JSON. The parser only guesses at what follows. */
 export function syntaxFault(text: string): Fault | undefined {
@@ -64,46 +71,59 @@ export function syntaxFault(text: string): Fault | undefined {
   };
   /** The brackets that are open here. */
   const open: string[] = [];
-  const enter = (offset: number): void => {
-    if (open.push(text.charAt(offset)) > DEPTH_MAX)
-      stop(offset, `expected at most ${DEPTH_MAX} levels of brackets`);
+  /** What may follow here. */
+  let next: string = VALUE;
+  const afterValue = (): void => {
+    const end = { '{': '}', '[': ']' }[open.at(-1) ?? ''];
+    next = end === undefined ? AT_END : `"${end}" or ","`;
   };
-  const leave = (): void => void open.pop();
+  const enter = (offset: number): void => {
+    const begin = text.charAt(offset);
+    if (open.push(begin) > DEPTH_MAX)
+      stop(offset, `expected at most ${DEPTH_MAX} levels of brackets`);
+    next = begin === '{' ? `${KEY} or "}"` : `${VALUE} or "]"`;
+  };
+  /** The latest number. */
+  let number = { offset: 0, end: -1 };
+  const onLiteralValue = (value: unknown, offset: number, length: number): void => {
+    if (typeof value === 'number') number = { offset, end: offset + length };
+    afterValue();
+  };
+  const leave = (_: number, length: number): void => {
+    // The end of the text also ends what is open.
+    if (length === 0) return;
+    open.pop();
+    afterValue();
+  };
+  const onSeparator = (character: string): void => {
+    next = character === ':' || open.at(-1) === '[' ? VALUE : KEY;
+  };
   const onError = (error: ParseErrorCode, offset: number, length: number): void => {
-    const end = text.charAt(offset);
-    const before = text.slice(0, offset).trimEnd().length - 1;
-    const isEnd = end === ']' || end === '}';
-    if (isEnd && text.charAt(before) === ',') {
-      stop(before, `unexpected comma before the closing "${end}"`);
-    }
-    // The parser reads `01` as two numbers.
-    if (text.charAt(offset - 1) === '0' && /\d/.test(end)) {
-      const [digits = ''] = /^\d+/.exec(text.slice(offset - 1)) ?? [];
-      stop(offset - 1, `expected a number without leading zeros; found ${quote(digits)}`);
-    }
-    const named = printParseErrorCode(error);
-    const missing = open.at(-1) === '{' ? 'CloseBraceExpected' : 'CloseBracketExpected';
-    const code = isEnd && named === 'CommaExpected' ? missing : named;
-    const isFirst = text.charAt(before) === (code === 'CloseBraceExpected' ? '{' : '[');
-    const isNext = '{,'.includes(text.charAt(before));
-    const isKey = code === 'InvalidSymbol' && open.at(-1) === '{' && isNext;
+    const name = printParseErrorCode(error);
     const found = text.slice(offset, offset + length);
-    const hint = HINTS.find(([word]) => code === 'InvalidSymbol' && !isKey && word.test(found));
-    const usual = hint?.[1] ?? SYNTAX[isKey ? 'PropertyNameExpected' : code] ?? "isn't JSON";
-    // No comma can follow an opening bracket.
-    const expected = isFirst ? (FIRST[code] ?? usual) : usual;
-    if (code === 'UnexpectedEndOfString') {
-      const begun = quote(text.slice(offset + 1, offset + length));
-      const isLast = text.slice(offset + length).trim() === '';
-      const where = isLast ? `; ${AT_END}` : ' on this line';
-      stop(offset, `expected a closing double quote after "${begun}"${where}`);
+    const before = text.slice(0, offset).trimEnd().length - 1;
+    if (/^[\]}]/.test(found) && text.charAt(before) === ',') {
+      stop(before, `unexpected comma before the closing "${found}"`);
     }
-    stop(offset, `${expected}; ${length === 0 ? AT_END : `found ${quote(found)}`}`);
+    // The parser reads `01`, `0x1F` and `2026-11-22` as several words.
+    if (number.end === offset && WORD.test(found))
+      stop(number.offset, badNumber(wordAt(text, number.offset)));
+    if (name === 'UnexpectedEndOfString')
+      stop(offset, unclosed(found.slice(1), text.slice(offset + length)));
+    const isWord = name === 'InvalidSymbol' && next.startsWith(VALUE);
+    const word = isWord ? wordAt(text, offset) || found : found;
+    // What would follow the comma is there already.
+    const isItem = /^["{[\w-]/.test(found) && next.endsWith('","');
+    const expected = isWord ? insteadOf(word) : isItem ? '","' : next;
+    const what = WITHIN[name] ?? `expected ${expected}`;
+    stop(offset, `${what}; found ${length === 0 ? AT_END : quote(word)}`);
   };
   const onBegin = { onObjectBegin: enter, onArrayBegin: enter };
   const onEnd = { onObjectEnd: leave, onArrayEnd: leave };
+  const onKey = (): void => void (next = '":"');
+  const within = { onObjectProperty: onKey, onSeparator, onLiteralValue };
   try {
-    visit(text, { ...onBegin, ...onEnd, onError }, { disallowComments: true });
+    visit(text, { ...onBegin, ...onEnd, ...within, onError }, { disallowComments: true });
   } catch (error) {
     if (error !== STOP) throw error;
   }
