@@ -106,13 +106,14 @@ const withShortExports = (text) =>
   });
 
 /**
- * Leaves out the enums of jsonc-parser and the WebSockets of Hono's server for Node: viewlog uses
- * neither, but esbuild can't tell.
+ * Leaves out the enums of jsonc-parser, and of Hono's server for Node the WebSockets and its own
+ * `Response.json` and `Response.redirect`: viewlog uses none of them, but esbuild can't tell.
  */
 const withoutUnused = (text) =>
   text
     .replace(/^export var (\w+);\n\(function \(\1\) \{\n.*?^\}\)\(\1 \|\| .*?;$/gms, '')
-    .replace(/^\/\/#region src\/websocket\.ts$.*?^\/\/#endregion$/ms, 'let upgradeWebSocket;');
+    .replace(/^\/\/#region src\/websocket\.ts$.*?^\/\/#endregion$/ms, 'let upgradeWebSocket;')
+    .replace(/^Object\.defineProperty\(Response\$1, "(json|redirect)",.*?^\}\);$/gms, '');
 
 /**
  * Leaves out parts of packages that viewlog never calls:
