@@ -164,10 +164,12 @@ export class Counts implements RequestCounts, SavedCounts {
       sinceMs: atMs,
       lastMs: atMs,
     };
+    const endedIn = seen?.endedMs === undefined ? seen?.endedIn : refusedIn.copy();
     refusedIn.add(atMs);
     const reason: Reason = {
       ...seen,
       refusedIn,
+      endedIn,
       sinceMs: atMs - lastMs < HOUR_MS && seen?.endedMs === undefined ? sinceMs : atMs,
       lastMs: atMs,
       acceptedAtLastRefusal: activity.accepted,

@@ -39,6 +39,10 @@ const sample = v.object({
 export type Reason = v.InferOutput<typeof reason>;
 const reason = v.object({
   refusedIn: timeline,
+  /** The part of them that ended before `sinceMs`. */
+  endedIn: v.optional(timeline),
+  /** The part of them that ended before `sinceMs`. */
+  endedIn: v.optional(timeline),
   /** When the refusals began: after their end or an hour without one. */
   sinceMs: number,
   lastMs: number,

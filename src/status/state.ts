@@ -81,7 +81,10 @@ export interface JudgedReason {
   readonly others: readonly Sample[];
   readonly lastMs: number;
   readonly sinceMs: number;
+  /** Refusals of the last hour, those of an earlier problem with this reason left out. */
   readonly lastHour: number;
+  /** The refusals that `lastHour` leaves out. */
+  readonly endedLastHour: number;
   readonly lastDay: number;
   readonly remedy: Remedy;
   /** When a view was first accepted again; `undefined` if the reason isn't fixed. */
@@ -222,9 +225,10 @@ function judgeReason(
   activity: Activity,
   around: Surroundings,
 ): JudgedReason {
-  const { sample, sinceMs, lastMs, refusedIn } = reason;
+  const { sample, sinceMs, lastMs, refusedIn, endedIn } = reason;
   const { projects, viewBytesMax, nowMs } = around;
-  const [lastHour, lastDay] = [refusedIn.lastHour(nowMs), refusedIn.lastDay(nowMs)];
+  const [inHour, lastDay] = [refusedIn.lastHour(nowMs), refusedIn.lastDay(nowMs)];
+  const endedLastHour = endedIn?.lastHour(nowMs) ?? 0;
   const { project: id = '', origin } = sample;
   const project = projects.find(id);
   const remedy = remedyOf({
@@ -247,7 +251,8 @@ function judgeReason(
     others,
     sinceMs,
     lastMs,
-    lastHour,
+    lastHour: inHour - endedLastHour,
+    endedLastHour,
     lastDay,
     remedy,
     fixedMs,

@@ -71,6 +71,12 @@ export class Timeline {
     this.quarters = new Ring(QUARTER_MS, QUARTERS, saved.quarters);
   }
 
+  /** Returns a copy that doesn't change with this one. */
+  copy(): Timeline {
+    const { minutes, quarters } = this;
+    return new Timeline({ minutes: minutes.toJSON(), quarters: quarters.toJSON() });
+  }
+
   add(nowMs: number): void {
     // Divides by constants, which is faster, because this runs for every view.
     this.minutes.add(Math.floor(nowMs / MINUTE_MS));

@@ -67,15 +67,19 @@ export function problemWords(
   const failed = `failed before viewlog knew ${refused === 1 ? 'its' : 'their'} project`;
   const what = `in the last hour ${kind === 'requests' ? failed : `${were(refused)} refused`}${why}`;
   const gone = refused - one.refused;
-  const fixedReasons = one.reasons.filter(isFixed);
-  const ofFixed = fixedReasons.reduce((sum, { lastHour }) => sum + lastHour, 0);
-  const fixed = Math.min(gone, ofFixed);
-  const fixedCauses =
-    fixedReasons.length === 1 ? 'a cause that has ended' : 'causes that have ended';
+  const byProblem = one.reasons
+    .flatMap((reason) => [isFixed(reason) ? reason.lastHour : 0, reason.endedLastHour])
+    .filter((count) => count > 0);
+  const ended = Math.min(
+    gone,
+    byProblem.reduce((sum, count) => sum + count, 0),
+  );
+  const problems =
+    byProblem.length === 1 ? 'an earlier problem that has' : 'earlier problems that have';
   const causes = [
-    ...(fixed > 0 ? [`${formatCount(fixed)} for ${fixedCauses}`] : []),
-    ...(gone > fixed
-      ? [`${formatCount(gone - fixed)} ${one.isDown ? 'during the outage' : 'for other causes'}`]
+    ...(ended > 0 ? [`${formatCount(ended)} for ${problems} ended`] : []),
+    ...(gone > ended
+      ? [`${formatCount(gone - ended)} ${one.isDown ? 'during the outage' : 'for other causes'}`]
       : []),
   ];
   return causes.length === 0
@@ -179,7 +183,7 @@ export function summaryWords(model: StatusModel): string {
   const [alone, others] = isStream(store)
     ? [', for this collector alone', '; other views are in the stream']
     : ['', '; earlier views are in the files'];
-  const ids = `Views of ${plural(unlistedInAll, 'unlisted id')} are refused (see below).`;
+  const ids = `Views of ${plural(unlistedInAll, 'unlisted id')} were refused (see below).`;
   const none = hasEarlierViews ? [] : ['No view accepted yet.'];
   return [
     ...(lastMs === undefined

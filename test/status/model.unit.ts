@@ -7,8 +7,10 @@ import { spaceStep } from '../../src/status/problem-words.ts';
 import { reasonKey, savedCounts } from '../../src/status/reasons.ts';
 import { resentKey } from '../../src/status/resent.ts';
 import { slicesOf } from '../../src/status/saved-counts.ts';
+import { settle } from '../../src/status/state.ts';
 import { Timeline } from '../../src/status/timeline.ts';
 import { arrivingWords, headlineOf } from '../../src/status/words.ts';
+import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
 import type { Dropped } from '../../src/store/store.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
 import { NOON, Scene } from '../support/status-scene.ts';
@@ -245,7 +247,7 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
     scene.refuse(2, moved, MOVED);
     scene.accept(11);
     expect(scene.text()).toMatch(
-      /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views in the last hour were refused \(origin not allowed\), including 32 for a cause that has ended\. The refusals began on/,
+      /^Aurora: 76% refused \(origin not allowed, storage unavailable\)\nAurora: 34 of 45 views in the last hour were refused \(origin not allowed\), including 32 for an earlier problem that has ended\. The refusals began on/,
     );
     scene.around = { store: { unavailable: 'x' } };
     const during =
@@ -256,7 +258,7 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
     scene.accept();
     scene.refuse(9, { code: 'invalid-view', project: '1' });
     expect(scene.text()).toContain(
-      '43 of 55 views in the last hour were refused (invalid view), including 2 for a cause that has ended and 32 during the outage.',
+      '43 of 55 views in the last hour were refused (invalid view), including 2 for an earlier problem that has ended and 32 during the outage.',
     );
   });
 
@@ -601,7 +603,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   9 refused views are stored. Once the project is active, send the views again:
     ${REPLAY.replace('--project 1', '--project 77')}
 `;
-  expect(scene.whole()).toContain('. Views of 2 unlisted ids are refused (see below).\n');
+  expect(scene.whole()).toContain('. Views of 2 unlisted ids were refused (see below).\n');
   expect(scene.whole()).toContain(`Unlisted ids that send views:
 77
   9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: the projects file doesn't list this id.
@@ -633,7 +635,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   // viewlog doesn't remember the entry.
   scene.projects = new ProjectList({ projects: [AURORA, { id: '2' }] });
   expect(scene.text())
-    .toContain(`Project 77 (no longer listed): 18 of 19 views in the last hour were refused (project not activated). The refusals began on ${at('14:00')}.
+    .toContain(`Project 77 (no longer listed): 18 of 19 views in the last hour were refused (project not activated), including 9 for an earlier problem that has ended. The refusals began on ${at('14:00')}.
   Project 77 was in the projects file; its last accepted view came on ${at('14:00')}. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. To add a new entry instead, with https://x.example as its only origin and without the old name and limit:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example
   18 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: the projects file doesn't list this id.${again.trimEnd().replace('9 refused', '18 refused')}`);
@@ -729,6 +731,17 @@ it('a cause that is fixed stays fixed when its project is edited again', () => {
   expect(scene.text()).toBe(fixed);
 });
 
+/** Returns the collector that another process restores from what this one saves. */
+function restarted(scene: Scene, ...projects: ProjectEntry[]): Scene {
+  settle(scene.state());
+  const again = new Scene(projects);
+  again.nowMs = scene.nowMs;
+  again.counts.restore(v.parse(savedCounts, JSON.parse([...slicesOf(scene.counts)].join(''))));
+  return again;
+}
+
+const seen = (scene: Scene) => ({ text: scene.text(), isAlarming: scene.model().isAlarming });
+
 it('a problem that has ended comes back only with another refusal', () => {
   const scene = sceneOf();
   const off = { ...AURORA, active: false };
@@ -749,13 +762,35 @@ it('a problem that has ended comes back only with another refusal', () => {
     expect(scene.whole()).not.toContain('nlisted id');
   }
   // Also after a restart.
-  const saved = v.parse(savedCounts, JSON.parse([...slicesOf(scene.counts)].join('')));
-  const again = new Scene([off]);
-  again.nowMs = scene.nowMs;
-  again.counts.restore(saved);
+  const again = restarted(scene, off);
   expect(again.text()).toBe('Aurora is inactive, so its views are refused');
   again.refuse(1, unlisted('1'), MOVED);
   expect(again.text()).toMatch(/; Aurora: inactive but sending \(project not activated\)\n/);
+});
+
+it('refusals of a problem that has ended are no part of the next one with its cause', () => {
+  const scene = sceneOf();
+  scene.list(AURORA);
+  scene.refuse(25, moved, MOVED);
+  scene.list({ ...AURORA, origins: [MOVED] });
+  scene.accept(6);
+  scene.list(AURORA);
+  scene.refuse(1, moved, MOVED);
+  const again = restarted(scene, AURORA);
+  for (const { text, isAlarming } of [scene, again].map(seen)) {
+    expect(text).toContain(
+      '26 of 32 views in the last hour were refused (origin not allowed), including 25 for an earlier problem that has ended. The refusals began on 2026-11-22 14:00 UTC.',
+    );
+    expect(isAlarming).toBe(false);
+  }
+  again.list({ ...AURORA, origins: [MOVED] });
+  again.accept();
+  again.list(AURORA);
+  again.refuse(20, moved, MOVED);
+  expect(again.text()).toContain(
+    '46 of 53 views in the last hour were refused (origin not allowed), including 26 for an earlier problem that has ended.',
+  );
+  expect(again.model().isAlarming).toBe(true);
 });
 
 it('the status page prints the command for a removed id also after refusals that have ended', () => {
@@ -807,7 +842,7 @@ it("the status page doesn't call a cause fixed just because its project is no lo
   expect(scene.text()).toBe('Views are arriving from Project 2');
   scene.refuse(9, unlisted('77'));
   expect(scene.text()).toContain(
-    '24 of 45 views in the last hour were refused (project not activated), including 15 for a cause that has ended. ',
+    '24 of 45 views in the last hour were refused (project not activated), including 15 for an earlier problem that has ended. ',
   );
 });
 
@@ -1209,7 +1244,7 @@ it('the status page says whether views were refused for one fixed cause or sever
   scene.accept();
   scene.refuse(1, { code: 'invalid-view', project: '1' });
   expect(scene.text()).toContain(
-    '2 of 3 views in the last hour were refused (invalid view), including 1 for a cause that has ended. ',
+    '2 of 3 views in the last hour were refused (invalid view), including 1 for an earlier problem that has ended. ',
   );
   scene.list(
     { ...AURORA, origins: [...AURORA.origins, MOVED], maxViewsPerMinute: 20 },
@@ -1218,7 +1253,7 @@ it('the status page says whether views were refused for one fixed cause or sever
   scene.refuse(3, { code: 'rate-limited', project: '1', limit: 10 });
   scene.accept();
   scene.refuse(2, { code: 'invalid-view', project: '1' });
-  expect(scene.text()).toContain('including 4 for causes that have ended. ');
+  expect(scene.text()).toContain('including 4 for earlier problems that have ended. ');
 });
 
 it('the status page says that the disk will be full in less than a day', () => {
