@@ -56,8 +56,8 @@ export async function serve(
   if (stores instanceof Fatal) throw stores;
   const { store, refused, lock } = stores;
   const budget = new MemoryBudget(settings['max-queue']);
-  const file =
-    lock && new CountsFile({ dir: settings.data, counts, settle: following.settle, lock, log });
+  const counted = { dir: settings.data, counts, projects, settle: following.settle, log };
+  const file = lock && new CountsFile({ ...counted, lock });
   await file?.restore();
   if (lock) await following.storeIn(settings.data, lock);
   const viewBytesMax = settings['max-view'];

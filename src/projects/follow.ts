@@ -89,7 +89,7 @@ export async function followProjects(
     (lastCheck = lastCheck.then(() => check(isAsked)));
   const close = every(POLL_MS, () => void checkNext(false));
   const storeIn = async (dir: string, { storeProjects }: Storage): Promise<void> => {
-    const gone = projects.noteGone(await savedProjects(dir, reading));
+    const gone = projects.noteGone(await savedProjects(dir, reading), Date.now());
     if (gone.length > 0) logList('The projects file has changed since the last start', gone);
     store = storeProjects;
     if ('file' in reading) store(String(reading.content));

@@ -47,9 +47,11 @@ export interface Project extends Omit<ProjectEntry, 'active'> {
 
 /** The last entry of a project that was listed and no longer is. */
 export interface RemovedProject extends Project {
-  /** In milliseconds since the epoch; 0: before the start. */
+  /** When viewlog noticed, in milliseconds since the epoch. */
   readonly removedMs: number;
 }
+
+type EarlierEntry = ProjectEntry & Partial<Pick<RemovedProject, 'removedMs'>>;
 
 /** The projects that the last good reading of the file lists. */
 export class ProjectList {
@@ -57,6 +59,8 @@ export class ProjectList {
   operator: string | undefined;
   /** The fault of the projects file now. The last good list stays active meanwhile. */
   fault: ProjectsFault | undefined;
+  /** How often the first list was replaced. */
+  changes = -1;
   #byId: ReadonlyMap<string, Project> = new Map();
   readonly #removed = new Map<string, RemovedProject>();
   /** The spent limit of each id, listed or not. */
@@ -72,6 +76,7 @@ export class ProjectList {
    */
   replace({ operator, projects }: ProjectsFile, nowMs = 0): readonly ProjectEntry[] {
     this.operator = operator;
+    this.changes += 1;
     const before = this.all();
     this.#byId = new Map(projects.map((entry) => [entry.id, this.#listed(entry, nowMs)]));
     for (const { id } of projects) this.#removed.delete(id);
@@ -86,10 +91,19 @@ export class ProjectList {
     return this.#removed.get(id);
   }
 
-  /** Notes and returns which projects of an earlier list are no longer listed. */
-  noteGone(earlier: readonly ProjectEntry[], removedMs = 0): readonly ProjectEntry[] {
+  allRemoved(): readonly RemovedProject[] {
+    return [...this.#removed.values()];
+  }
+
+  /**
+   * Notes and returns which projects of an earlier list are no longer listed.
+   * @param nowMs when they were removed, unless their entries say so.
+   */
+  noteGone(earlier: readonly EarlierEntry[], nowMs: number): readonly ProjectEntry[] {
     const gone = earlier.filter(({ id }) => !this.#byId.has(id));
-    for (const entry of gone) this.#removed.set(entry.id, { ...this.#listed(entry, 0), removedMs });
+    for (const { removedMs = nowMs, ...entry } of gone) {
+      this.#removed.set(entry.id, { ...this.#listed(entry, 0), removedMs });
+    }
     return gone;
   }
 

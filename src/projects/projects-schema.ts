@@ -37,7 +37,7 @@ const optional = <I, O>(schema: v.BaseSchema<I, O, v.BaseIssue<unknown>>, descri
 
 const text = (description: string) => optional(v.string('must be a string'), description);
 
-const project = v.strictObject(
+export const projectEntry = v.strictObject(
   {
     id,
     name: text('Only the operator sees it.'),
@@ -72,7 +72,7 @@ export const projectsFile = v.pipe(
         "The e-mail address that a site's owner asks for activation.",
       ),
       projects: v.pipe(
-        v.array(project, PROJECTS_EXPECTED),
+        v.array(projectEntry, PROJECTS_EXPECTED),
         v.description('The projects that may send page views.'),
       ),
     },
@@ -102,7 +102,7 @@ export const isList = (found: unknown, key: unknown): boolean =>
  */
 export const KEYS = {
   file: Object.keys(projectsFile.entries),
-  project: Object.keys(project.entries),
+  project: Object.keys(projectEntry.entries),
 } as const;
 
 export type ProjectsFile = v.InferOutput<typeof projectsFile>;

@@ -1,6 +1,7 @@
 // Counts and refusals of projects: schemas, because both are saved unchanged.
 import * as v from 'valibot';
 import { clip } from '../base/text.ts';
+import { projectEntry } from '../projects/projects-schema.ts';
 import { DROPPED } from '../store/store.ts';
 import { type RefusalCode, REFUSALS } from '../view/refusal.ts';
 import { Timeline } from './timeline.ts';
@@ -39,8 +40,6 @@ const sample = v.object({
 export type Reason = v.InferOutput<typeof reason>;
 const reason = v.object({
   refusedIn: timeline,
-  /** The part of them that ended before `sinceMs`. */
-  endedIn: v.optional(timeline),
   /** The part of them that ended before `sinceMs`. */
   endedIn: v.optional(timeline),
   /** When the refusals began: after their end or an hour without one. */
@@ -130,9 +129,11 @@ const activity = v.pipe(
 );
 
 /** The counts that are saved for later processes. */
-export type SavedCounts = v.InferOutput<typeof savedCounts>;
+export type SavedCounts = Omit<v.InferOutput<typeof savedCounts>, 'removed'>;
 export const savedCounts = v.object({
   sinceMs: number,
+  /** The last entries of projects that are no longer listed. */
+  removed: v.optional(v.array(v.object({ ...projectEntry.entries, removedMs: number })), []),
   /** Views. */
   total: activity,
   /** Accepted if their project was known, refused if they failed before that. */

@@ -10,6 +10,7 @@ import { DAY_MS } from '../base/time.ts';
 import { replaceFile } from '../disk/durable.ts';
 import type { Lock } from '../disk/lock.ts';
 import { systemFiles } from '../disk/ops.ts';
+import type { ProjectList, RemovedProject } from '../projects/project-list.ts';
 import type { Counts } from './counts.ts';
 import { savedCounts } from './reasons.ts';
 
@@ -19,6 +20,7 @@ const SLICE = 50;
 interface CountsFileOptions {
   readonly dir: string;
   readonly counts: Counts;
+  readonly projects: Pick<ProjectList, 'allRemoved' | 'noteGone' | 'changes'>;
   /** Notes which refusals have ended, so that a restart doesn't bring them back. */
   readonly settle: () => void;
   /** A process that has lost its lock must not write. */
@@ -30,7 +32,8 @@ interface CountsFileOptions {
 export class CountsFile {
   readonly #options: CountsFileOptions;
   readonly #path: string;
-  #savedRequests = 0;
+  /** What was counted, and how often the projects had changed, at the last save. */
+  #saved = 0;
   #isFailing = false;
 
   constructor(options: CountsFileOptions) {
@@ -40,9 +43,12 @@ export class CountsFile {
 
   /** Adds what earlier processes counted. Never rejects. */
   async restore(): Promise<void> {
-    const { counts, log } = this.#options;
+    const { counts, projects, log } = this.#options;
     try {
-      counts.restore(v.parse(savedCounts, JSON.parse(await readFile(this.#path, 'utf8'))));
+      const text = await readFile(this.#path, 'utf8');
+      const { removed, ...saved } = v.parse(savedCounts, JSON.parse(text));
+      counts.restore(saved);
+      projects.noteGone(removed, counts.startMs);
     } catch (error) {
       if (errnoOf(error) === 'ENOENT') return;
       const what =
@@ -53,15 +59,18 @@ export class CountsFile {
     }
   }
 
-  /** Saves the counts if anything has been counted since the last save. Never rejects. */
+  /**
+   * Saves the counts if anything was counted or the projects have changed since the last save. Never
+   * rejects.
+   */
   async save(): Promise<void> {
-    const { counts, settle, lock, log } = this.#options;
+    const { counts, projects, settle, lock, log } = this.#options;
     settle();
-    const { received } = counts;
-    if (received === this.#savedRequests || !lock.isHeld()) return;
+    const changes = this.#changes();
+    if (changes === this.#saved || !lock.isHeld()) return;
     try {
-      await replaceFile(systemFiles, this.#path, slicesOf(counts));
-      this.#savedRequests = received;
+      await replaceFile(systemFiles, this.#path, slicesOf(counts, projects.allRemoved()));
+      this.#saved = changes;
       this.#isFailing = false;
     } catch (error) {
       const effect = 'a restart would lose the newest counts';
@@ -71,21 +80,30 @@ export class CountsFile {
       this.#isFailing = true;
     }
   }
+
+  #changes(): number {
+    const { counts, projects } = this.#options;
+    return counts.received + projects.changes;
+  }
 }
 
 /**
  * Yields the text of the file, some projects at a time. Yields to the event loop after each slice,
  * so that saving doesn't delay views.
  */
-export function* slicesOf(counts: Counts): Generator<string> {
-  const { sinceMs, total, requests, projects } = counts;
-  const head = JSON.stringify({ sinceMs, total, requests });
-  yield `${head.slice(0, -1)},"projects":[`;
+export function* slicesOf(
+  { sinceMs, total, requests, projects }: Counts,
+  removed: readonly RemovedProject[] = [],
+): Generator<string> {
   // The page shows nothing older than yesterday.
   const oldestMs = (total.lastAcceptedMs ?? 0) - 2 * DAY_MS;
   const recent = Array.from(projects).filter(
     ([, { lastAcceptedMs = 0, reasons }]) => lastAcceptedMs > oldestMs || reasons.size > 0,
   );
+  const ids = new Set(recent.map(([id]) => id));
+  const gone = removed.filter(({ id }) => ids.has(id));
+  const head = JSON.stringify({ sinceMs, total, requests, removed: gone });
+  yield `${head.slice(0, -1)},"projects":[`;
   for (let i = 0; i < recent.length; i += SLICE) {
     yield (i === 0 ? '' : ',') + JSON.stringify(recent.slice(i, i + SLICE)).slice(1, -1);
   }

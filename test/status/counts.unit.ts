@@ -8,6 +8,7 @@ import { CountsFile, slicesOf } from '../../src/status/saved-counts.ts';
 import { Timeline } from '../../src/status/timeline.ts';
 import { refusal } from '../../src/view/refusal.ts';
 import { memoryLog } from '../support/memory-log.ts';
+import { ProjectList } from '../../src/projects/project-list.ts';
 import { NOON, Scene } from '../support/status-scene.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -93,13 +94,16 @@ describe('counts', () => {
 });
 
 describe('saved counts', () => {
-  const fileOf = ({ counts }: Scene, dir: string, isHeld = true) => {
+  const fileOf = ({ counts, projects }: Scene, dir: string, isHeld = true) => {
     const log = memoryLog();
+    const lock = { isHeld: () => isHeld };
     return {
-      file: new CountsFile({ dir, counts, settle: () => {}, lock: { isHeld: () => isHeld }, log }),
+      file: new CountsFile({ dir, counts, projects, settle: () => {}, lock, log }),
       log,
     };
   };
+
+  const savedIn = (dir: string): string => readFileSync(join(dir, 'status.json'), 'utf8');
 
   /** Returns the counts that another process restores in the directory. */
   async function reopened(dir: string, { projects, nowMs }: Scene) {
@@ -138,6 +142,37 @@ describe('saved counts', () => {
     expect(seriesOf(again)).toStrictEqual([listed, listed]);
   });
 
+  it('keep the entry of a removed project', async () => {
+    const dir = tempDir();
+    const entry = { id: '2', name: 'Shop', active: false, contact: 'shop@example.com' };
+    const scene = new Scene([{ id: '1' }, entry]);
+    const { file } = fileOf(scene, dir);
+    scene.accept(1, '2');
+    scene.refuse(1, { code: 'project-not-activated', project: '2' });
+    await file.save();
+    // No request comes between the removal and the end of the process.
+    scene.list({ id: '1' });
+    await file.save();
+    scene.projects = new ProjectList({ projects: [{ id: '1' }] });
+    const { again } = await reopened(dir, scene);
+    const text = again.whole();
+    expect(text).toContain('No view has been refused since its removal. It was inactive.');
+    expect(text).toContain(' activate 2 --data /data --name Shop --contact shop@example.com\n');
+    expect(text).toContain(": the project wasn't active.");
+    // The entry is saved again, but not for longer than the counts of its id.
+    await fileOf(again, dir).file.save();
+    again.accept(1, '1');
+    const next = fileOf(again, dir).file;
+    again.accept(1, '1');
+    await next.save();
+    expect(savedIn(dir)).toContain('shop@example.com');
+    again.nowMs += 3 * DAY_MS;
+    again.accept(1, '1');
+    again.refuse(1, { code: 'request-timeout' });
+    await next.save();
+    expect(savedIn(dir)).not.toContain('shop@example.com');
+  });
+
   it('are the same after a restart', async () => {
     const dir = tempDir();
     const scene = new Scene([
@@ -172,8 +207,7 @@ describe('saved counts', () => {
     const scene = new Scene([{ id: '1' }]);
     scene.counts.refused(refusal('invalid-view', 'x', { project: '1' }), undefined)('full');
     await fileOf(scene, dir).file.save();
-    const saved = readFileSync(join(dir, 'status.json'), 'utf8');
-    expect(saved).toContain(`"dropped":{"atMs":${scene.nowMs},"why":"full"}`);
+    expect(savedIn(dir)).toContain(`"dropped":{"atMs":${scene.nowMs},"why":"full"}`);
     const { again, lines } = await reopened(dir, scene);
     expect([lines, again.text()]).toStrictEqual([[], scene.text()]);
   });

@@ -63,6 +63,15 @@ it('a problem that has ended stays ended when its project is deactivated, and af
   list(project);
   await again.says(/^Projects file reloaded: 1 project, 1 active$/m);
   expect(await textOf(again)).toMatch(/^Views are arriving .*; earlier problems have ended\n/);
+  // The entry of a removed project also outlives the process.
+  writeFileSync(join(viewlog.data, 'projects.json'), '{"projects":[]}');
+  await again.says(/^warning: Projects file reloaded: 0 projects/m);
+  await again.signal('SIGTERM');
+  const third = await startWatched({ data: viewlog.data });
+  await third.post(MINIMAL_VIEW, { origin });
+  expect(await textOf(third)).toMatch(
+    /add the entry again:\n.* activate 1000001 .* --origin https:\/\/www\.example\.com\n/,
+  );
 });
 
 it('the status page prints commands that work as they are, for a project and for an unlisted id', async () => {
