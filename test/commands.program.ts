@@ -41,6 +41,14 @@ describe('explain', () => {
     expect(await run(['explain'], { input })).toMatchObject({ code: 64, stderr });
   });
 
+  it('refuses an origin that no page has', async () => {
+    const of = async (origin: string) => (await explain(MINIMAL_VIEW, '--origin', origin)).stderr;
+    expect(await of('www.example.com')).toBe(
+      'error: --origin must be scheme://host or scheme://host:port; found "www.example.com". Did you mean https://www.example.com?\n',
+    );
+    expect(await of('null')).toBe('');
+  });
+
   it('refuses a file of several views', async () => {
     const file = `${tempDir()}/refused-2026-01-31.ndjson`;
     const id = '01a21edc-9171-7000-bba7-f2c4b1967cf6';

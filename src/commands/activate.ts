@@ -116,7 +116,7 @@ export const deactivate = defineCommand({
 });
 
 /** @throws {Fatal} exit 64 for an origin that no project can list. */
-function checkOrigins(flag: string, origins: readonly string[]): void {
+export function checkOrigins(flag: string, origins: readonly string[]): void {
   const wrong = origins.find((origin) => !isOrigin(origin));
   if (wrong === undefined) return;
   const meant = originMeant(wrong);

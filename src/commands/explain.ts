@@ -18,6 +18,7 @@ import { readHead } from '../view/line.ts';
 import { isRefusal, type Refusal, REFUSALS, tooLarge } from '../view/refusal.ts';
 import { remedyOf } from '../view/remedy.ts';
 import { printable, shellQuoted } from '../base/text.ts';
+import { checkOrigins } from './activate.ts';
 import { defineCommand } from './command.ts';
 
 /**
@@ -38,6 +39,9 @@ export const explain = defineCommand({
   },
   async run(settings, operands, { print, note, self }) {
     const { 'max-view': viewBytesMax } = settings;
+    // A page without an origin sends the word "null".
+    const origins = settings.origin.filter((one) => one !== 'null');
+    checkOrigins('origin', origins);
     const [file = '-'] = operands;
     if (/^\s*[{[]/.test(file)) {
       const [given] = settings.origin.slice(-1);
