@@ -222,7 +222,7 @@ const latestRefusals = (input: ModelInput) =>
 /** @param id empty if a request names no project. */
 const nameOf = (id: string, { projects }: ModelInput): string => {
   if (id === '') return 'Request without a project';
-  const project = projects.find(id);
+  const project = projects.find(id) ?? projects.removed(id);
   return project === undefined ? id : displayName(project);
 };
 

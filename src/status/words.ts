@@ -184,11 +184,8 @@ export function summaryWords(model: StatusModel): string {
     ? [', for this collector alone', '; other views are in the stream']
     : ['', '; earlier views are in the files'];
   const ids = `Views of ${plural(unlistedInAll, 'unlisted id')} were refused (see below).`;
-  const none = hasEarlierViews ? [] : ['No view accepted yet.'];
   return [
-    ...(lastMs === undefined
-      ? none
-      : [`Last view accepted ${formatDuration(nowMs - lastMs)} ago.`]),
+    ...(lastMs === undefined ? [] : [`Last view accepted ${formatDuration(nowMs - lastMs)} ago.`]),
     ...(sinceMs === startMs ? [] : [`viewlog restarted on ${at(startMs)}.`]),
     `The counts began on ${at(sinceMs)}${alone}${hasEarlierViews ? others : ''}.`,
     ...(unlistedInAll === 0 ? [] : [ids]),

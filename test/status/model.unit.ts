@@ -1375,6 +1375,7 @@ it('the status page calls a removed project by its name', () => {
   expect(scene.text()).toMatch(
     /^Wiki: no longer listed \(project not activated\)\nWiki \(no longer listed\): 18 of 27 views /,
   );
+  expect(scene.whole()).toContain('  Wiki  /page (9 times)\n');
 });
 
 it('the status page names a listed id if an unlisted or inactive id is probably a typo of it', () => {
