@@ -380,7 +380,8 @@ function causeSteps(
 
 /**
  * Returns the reason of refusals, its fix, and what became of the refused views.
- * @param printed the fixes of other reasons, which aren't repeated; this reason's fix is added.
+ * @param printed the fixes and replays of other reasons, which aren't repeated; this reason's are
+ *   added.
  */
 function reasonSteps(
   reason: JudgedReason,
@@ -412,7 +413,13 @@ function reasonSteps(
     ...(sample.code === 'project-not-activated' ? typoSteps(row) : []),
     // For a project that is no longer listed, `delistedStep` already gives the fix.
     ...own.map((step) => afterTypo(step, row)),
-    ...fateSteps(reason, nounOf(kind), of),
+    ...fateSteps(reason, nounOf(kind), of).map((step) => {
+      const { command = '', text } = step;
+      if (command === '') return step;
+      if (printed.has(command)) return { text: text.replace(/:$/, ' with the command above.') };
+      printed.add(command);
+      return step;
+    }),
   ];
 }
 

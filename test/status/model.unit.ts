@@ -1366,6 +1366,16 @@ it('the status page takes an id for a typo of the project that lists its origin,
   expect(scene.whole()).toContain('70000011 is one typo away from 7000011 (Kelp).');
 });
 
+it('the status page prints a replay for several reasons once', () => {
+  const scene = sceneOf({ files: { refusedDays } });
+  scene.refuse(3, moved, MOVED);
+  scene.refuse(2, moved, 'https://b.example');
+  expect(scene.text().split(REPLAY)).toHaveLength(2);
+  expect(scene.text()).toContain(
+    '2 refused views are stored. After the fix, send the views again with the command above.',
+  );
+});
+
 it('the status page calls a removed project by its name', () => {
   const scene = sceneOf();
   scene.list({ id: '1' }, { id: '77', name: 'Wiki' });
