@@ -229,8 +229,9 @@ export const savedIn = ({ path }: SavedList): string => `saved in "${printable(p
  *   either.
  */
 export function continues(saved: SavedList | undefined, isUnreadable: boolean): string {
-  const where = saved ? savedIn(saved) : isUnreadable ? '' : 'which a restart would lose';
-  return ['viewlog continues with the last good list', where].filter(Boolean).join(', ');
+  const where = saved ? `, ${savedIn(saved)}` : '';
+  const lost = saved || isUnreadable ? 'fail' : 'lose it and fail';
+  return `viewlog continues with the last good list${where}, but a restart would ${lost}`;
 }
 
 export const withFix = (fault: string, access: AccessFix | undefined): string =>

@@ -51,7 +51,7 @@ test('viewlog ignores an invalid projects file, logs the error once and shows it
   await save('{"projects":[{"id":"7"},{"id":2},\n{"id":3}]}');
   const first = `${path}:1:31: projects[1].id must be a string of 1 to 20 digits, such as "1000001"; found 2 (and 1 more fault)`;
   const list =
-    /viewlog continues with the last good list, which a restart would lose; to list every fault, run: .* check --data \S+$/;
+    /viewlog continues with the last good list, but a restart would lose it and fail; to list every fault, run: .* check --data \S+$/;
   const message = expect.stringMatching(list) as string;
   /** Waits until one of several checks has found the expected state. */
   const found = (check: () => void) => {
@@ -70,7 +70,7 @@ test('viewlog ignores an invalid projects file, logs the error once and shows it
   await found(() => expect(projects.fault).toBeUndefined());
   expect(logged).toEqual([
     message,
-    `warn: Can't read projects file "${path}": it no longer exists. viewlog continues with the last good list, which a restart would lose; if its disk isn't mounted, mount it; otherwise, restore the file from a backup, or list every project in it again`,
+    `warn: Can't read projects file "${path}": it no longer exists. viewlog continues with the last good list, but a restart would lose it and fail; if its disk isn't mounted, mount it; otherwise, restore the file from a backup, or list every project in it again`,
     'info: Projects file fixed: 1 project, 1 active',
   ]);
 });
@@ -86,7 +86,7 @@ test.each([
   const fact = `Projects file "${path}" is empty`;
   const fix = 'restore the file from a backup, or list every project in it again';
   expect(logged).toEqual([
-    `warn: ${fact}. viewlog continues with the last good list, which a restart would lose; ${fix}`,
+    `warn: ${fact}. viewlog continues with the last good list, but a restart would lose it and fail; ${fix}`,
   ]);
   expect(projects.fault).toMatchObject({ first: fact, loss: 'empty', line: undefined });
   await expect(followed(text, path)).rejects.toThrow(`${fact}; ${fix}`);

@@ -123,7 +123,7 @@ describe.each([
     expect(fs.statSync(copy).mode & 0o777).toBe(0o640);
     lose(path);
     const [, command = ''] = await viewlog.says(
-      /^warning: .*\. viewlog continues with the last good list, saved in ".*"; to restore it, run: (.*)$/m,
+      /^warning: .*\. viewlog continues with the last good list, saved in ".*", but a restart would fail; to restore it, run: (.*)$/m,
     );
     const page = await (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
     expect(page).toMatch(
@@ -167,7 +167,7 @@ test('every message about a projects file that was cut short prints the command 
   await until(() => fs.existsSync(copy));
   fs.writeFileSync(path, text.slice(0, text.indexOf('https', 9_000) + 3));
   await viewlog.says(
-    /expected a closing double quote after "htt"; found the end of the text\. viewlog continues with the last good list, saved in ".*\/last-projects\.json"; if the projects file was cut short, run: cp /m,
+    /expected a closing double quote after "htt"; found the end of the text\. viewlog continues with the last good list, saved in ".*\/last-projects\.json", but a restart would fail; if the projects file was cut short, run: cp /m,
   );
   const page = await (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
   const [, command = ''] =
@@ -197,13 +197,13 @@ test("no command is printed that copies the list into the projects file's missin
   const saved = `saved in "${data}/last-projects.json"`;
   await viewlog.says(
     new RegExp(
-      `its directory doesn't exist\\. viewlog continues with the last good list, ${saved}; move the directory back, or mount its disk$`,
+      `its directory doesn't exist\\. viewlog continues with the last good list, ${saved}, but a restart would fail; move the directory back, or mount its disk$`,
       'm',
     ),
   );
   const page = await (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
   expect(page).toMatch(/^The projects file is missing\n/);
-  expect(page).toContain(`${saved}.\n  Move its directory back, or mount its disk.\n`);
+  expect(page).toContain(`${saved}, but a restart would fail.\n  Move its directory back, or mount its disk.\n`);
   const doctor = (await run(['doctor', '--projects', path], { data })).stdout;
   expect(doctor).toMatch(
     /its directory doesn't exist[^]*? {9}Move the directory back, or mount its disk\.\n/,
@@ -245,7 +245,7 @@ test("viewlog removes an old copy of the projects file that it can't replace", a
   await until(() => !fs.existsSync(copy));
   fs.writeFileSync(path, '');
   await viewlog.says(
-    / is empty\. viewlog continues with the last good list, which a restart would lose; restore /,
+    / is empty\. viewlog continues with the last good list, but a restart would lose it and fail; restore /,
   );
 });
 

@@ -103,7 +103,7 @@ Aurora: the problem ended on ${at('14:06')}.
     const scene = sceneOf(around);
     scene.refuse(1, unlisted('77'));
     expect(scene.text()).toBe(`The projects file is invalid; views are still arriving
-The projects file has been invalid since ${at('14:00')}. viewlog continues with the last good list, which a restart would lose. ${fault}.
+The projects file has been invalid since ${at('14:00')}. viewlog continues with the last good list, but a restart would lose it and fail. ${fault}.
   Correct the file. Until then, no command can change it. To check it again:
     ${VIEWLOG} check ${FILES}`);
     expect(scene.whole()).toMatch(
@@ -133,14 +133,14 @@ The projects file has been invalid since ${at('14:00')}. viewlog continues with 
     const saved = { path: '/data/last-projects.json', restore: 'cp a b' };
     const scene = sceneOf({ fault: { first: 'projects.json is empty', loss: 'empty', saved } });
     expect(scene.text()).toMatch(
-      /^The projects file is empty; views are still arriving\nThe projects file "\/data\/projects\.json" has been empty since .* list, saved in "\/data\/last-projects\.json"\.\n {2}To restore it:\n {4}cp a b$/,
+      /^The projects file is empty; views are still arriving\nThe projects file "\/data\/projects\.json" has been empty since .* list, saved in "\/data\/last-projects\.json", but a restart would fail\.\n {2}To restore it:\n {4}cp a b$/,
     );
   });
 
   it('the projects file was removed, and there is no copy', () => {
     const scene = sceneOf({ fault: { first: 'projects.json is gone', loss: 'missing' } });
     expect(scene.text()).toMatch(
-      /^The projects file is missing; views are still arriving\nThe projects file "\/data\/projects\.json" has been missing since .* list, which a restart would lose\.\n {2}Restore it from a backup, or list every project in it again: .*\.\n {2}To read how to restore it:\n {4}\/srv\/viewlog help 'restore projects'$/,
+      /^The projects file is missing; views are still arriving\nThe projects file "\/data\/projects\.json" has been missing since .* list, but a restart would lose it and fail\.\n {2}Restore it from a backup, or list every project in it again: .*\.\n {2}To read how to restore it:\n {4}\/srv\/viewlog help 'restore projects'$/,
     );
   });
 
