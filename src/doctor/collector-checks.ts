@@ -8,7 +8,12 @@ import * as commands from '../installation/commands.ts';
 import { type Installation, otherProjects } from '../installation/installation.ts';
 import { summaryOf } from '../projects/project-list.ts';
 import { BRING_BACK_FIRST, summaryOfFaults } from '../projects/projects-file.ts';
-import { overdueNotice, problemNotice, RESTORE_PROJECTS } from '../status/problem-words.ts';
+import {
+  delistedStep,
+  overdueNotice,
+  problemNotice,
+  RESTORE_PROJECTS,
+} from '../status/problem-words.ts';
 import { needsTokenVariable, sharedPort } from '../settings.ts';
 import { isOpen } from '../status/state.ts';
 import { TOO_LITTLE_SPACE } from '../disk/free-space.ts';
@@ -102,6 +107,15 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
     return [ok(`"${of.projects}" lists ${summaryOf(projects)}.`)];
   }
   const what = `No project in "${of.projects}" is active, so every view is refused.`;
+  const [removed, ...more] = status.overview?.unlisted.filter((one) => one.removed?.active) ?? [];
+  if (removed !== undefined) {
+    const { text, command } = delistedStep(removed, removed.figures.lastAcceptedMs, of);
+    const others =
+      more.length === 0
+        ? ''
+        : ` The status page shows ${plural(more.length, 'more removed project')}.`;
+    return [warning(`${what}${others}`, text, command)];
+  }
   const [{ id } = { id: undefined }] = projects;
   const text = id ? 'Activate a project:' : 'Add a project. Replace ID with its id:';
   return [warning(what, text, commands.activate(of, id ?? 'ID'))];

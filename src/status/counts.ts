@@ -6,8 +6,8 @@ import { isCutOff } from '../view/read-view.ts';
 import { type Refusal, type RefusalCode, REFUSALS } from '../view/refusal.ts';
 import {
   Activity,
+  BY_ORIGIN,
   cutOrigin,
-  OTHER_ORIGINS,
   type Reason,
   reasonKey,
   SavedMap,
@@ -155,9 +155,9 @@ export class Counts implements RequestCounts, SavedCounts {
     }
     const { reasons } = activity;
     const exactKey = reasonKey(code, origin, isCut);
-    const isOneMore = code === 'origin-not-allowed' && reasons.size >= ORIGINS_MAX;
+    const isOneMore = BY_ORIGIN.has(code) && reasons.size >= ORIGINS_MAX;
     // Origins beyond the limit are counted together, with the latest one as the sample.
-    const key = isOneMore && !reasons.has(exactKey) ? OTHER_ORIGINS : exactKey;
+    const key = isOneMore && !reasons.has(exactKey) ? code : exactKey;
     const seen = reasons.get(key);
     const { refusedIn, sinceMs, lastMs } = seen ?? {
       refusedIn: new Timeline(),

@@ -63,9 +63,11 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   readonly hasEarlierViews: boolean;
   /** True: no view has arrived yet, accepted or refused. */
   readonly isNew: boolean;
-  /** Unlisted ids that sent views in the last 24 hours, those with the most first. */
+  /** Unlisted ids with views in the last 24 hours, those with the most refused views first. */
   readonly unlisted: readonly ProjectRow[];
   readonly unlistedInAll: number;
+  /** Those of them that were removed although their views were accepted. */
+  readonly removedInAll: number;
   /** Requests of the last 24 hours that failed too rarely to be a problem. */
   readonly strayRequests: ProjectRow | undefined;
   /** Newest first; equal ones are merged, with the latest time. */
@@ -166,6 +168,7 @@ export function modelOf(input: ModelInput): StatusModel {
     isNew: !isCounted && !hasEarlierViews,
     unlisted: unlisted.slice(0, UNLISTED_MAX).map(toRow),
     unlistedInAll: unlisted.length,
+    removedInAll: unlisted.filter((one) => isMissed(one, input)).length,
     strayRequests: stray && toRow(stray),
     latestAccepted: latestViews(input),
     latestRefused: latestRefusals(input),
@@ -189,19 +192,31 @@ const ALARM_MIN = 20;
 const isAlarming = ({ colour, state, refused }: Judged): boolean =>
   colour !== 'green' && (state === 'silent' || refused >= ALARM_MIN);
 
-/** Judges the unlisted ids that sent refused views, except those already shown as problems. */
+/**
+ * Judges the unlisted ids that sent refused views, and those that were removed although their views
+ * were accepted, except ids already shown as problems.
+ */
 function unlistedIn(input: ModelInput, shown: readonly Judged[]): Judged[] {
+  const { counts, projects } = input;
   const problems = new Set(shown.map(({ id }) => id));
   return (
-    Array.from(input.counts.projects)
-      .filter(([id, { reasons }]) => reasons.size > 0 && input.projects.find(id) === undefined)
-      .filter(([id]) => !problems.has(id))
+    Array.from(counts.projects)
+      .filter(([id]) => projects.find(id) === undefined && !problems.has(id))
+      .filter(([id, { reasons }]) => reasons.size > 0 || projects.removed(id) !== undefined)
       .map(([id, activity]) => judge({ id, active: false }, activity, input, 'unlisted'))
       // A removed id's refusals may have ended before its removal.
-      .filter(({ reasons }) => reasons.some(({ fixedMs }) => fixedMs === undefined))
-      .sort((a, b) => b.reasons[0]!.lastDay - a.reasons[0]!.lastDay)
+      .filter(
+        (one) => isMissed(one, input) || one.reasons.some((reason) => reason.fixedMs === undefined),
+      )
+      .sort((a, b) => refusalsOf(b) - refusalsOf(a))
   );
 }
+
+const refusalsOf = ({ reasons }: Judged): number => reasons[0]?.lastDay ?? Infinity;
+
+/** Returns whether an id was removed although its views were accepted in the last 24 hours. */
+const isMissed = ({ id, removed }: Judged, { counts }: ModelInput): boolean =>
+  removed?.active === true && counts.isSending(id);
 
 const latestViews = (input: ModelInput) =>
   combined(

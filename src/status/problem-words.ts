@@ -45,6 +45,8 @@ export interface Step {
   readonly command?: string | undefined;
   /** Printable text in one part, or in three, of which the second is marked. */
   readonly quote?: readonly string[];
+  /** True: the command sends refused views again. */
+  readonly isReplay?: boolean;
   /** True: the steps before this one are about another reason. */
   readonly isNext?: boolean;
 }
@@ -355,7 +357,9 @@ export const reasonNotices = (
 
 export const unlistedNotices = ({ unlisted, installation: of, nowMs }: StatusModel): Notice[] =>
   unlisted.map((row) => {
-    return { title: row.id, steps: causeSteps(row, row.reasons, of, nowMs) };
+    const name = row.removed?.name;
+    const title = name === undefined ? row.id : `${row.id} (${named(name)})`;
+    return { title, steps: causeSteps(row, row.reasons, of, nowMs) };
   });
 
 export const strayNotices = (model: StatusModel): Notice[] =>
@@ -371,17 +375,39 @@ function causeSteps(
   nowMs: number,
 ): Step[] {
   const printed = new Set<string>();
-  const steps = reasons.flatMap((one, i) => {
+  const all = reasons.flatMap((one, i) => {
     const [first, ...others] = reasonSteps(one, row, of, nowMs, printed);
     return [{ ...first!, isNext: i > 0 }, ...others];
   });
+  const steps = withEachReplayOnce(all);
   return isDelisted(row) ? [delistedStep(row, row.figures.lastAcceptedMs, of), ...steps] : steps;
 }
 
 /**
+ * Leaves a command that several reasons share under only one of them: one whose views can be sent
+ * now, if there is one.
+ */
+function withEachReplayOnce(steps: readonly Step[]): Step[] {
+  const kept = new Map<string | undefined, Step>();
+  for (const step of steps) {
+    const { command, isReplay } = step;
+    const first = kept.get(command);
+    if (isReplay && (first === undefined || (SEND.test(step.text) && !SEND.test(first.text)))) {
+      kept.set(command, step);
+    }
+  }
+  return steps.map((step) => {
+    if (!step.isReplay || kept.get(step.command) === step) return step;
+    return { text: step.text.replace(SEND, 'Send$1').replace(/:$/, ' with the same command.') };
+  });
+}
+
+/** The end of a step whose command can be used now. */
+const SEND = /To send( the \w+ again:)$/;
+
+/**
  * Returns the reason of refusals, its fix, and what became of the refused views.
- * @param printed the fixes and replays of other reasons, which aren't repeated; this reason's are
- *   added.
+ * @param printed the fixes of other reasons, which aren't repeated; this reason's fix is added.
  */
 function reasonSteps(
   reason: JudgedReason,
@@ -401,7 +427,9 @@ function reasonSteps(
   const fixes = isDelisted(row) ? [] : faultSteps(reason, row, of);
   const isNew = (step: Step): boolean => !step.command || !printed.has(stepText(step));
   const own = fixes.filter(isNew);
-  for (const step of own) printed.add(stepText(step));
+  const typos = sample.code === 'project-not-activated' ? typoSteps(row) : [];
+  const newTypos = typos.filter(({ text }) => !printed.has(text));
+  for (const step of [...own, ...typos]) printed.add(stepText(step));
   const since =
     kind === 'requests'
       ? 'named a project, and none failed for this reason'
@@ -410,16 +438,10 @@ function reasonSteps(
   return [
     { text: isRecovering ? `${what} ${calm}` : what },
     ...arrivedSteps(sample),
-    ...(sample.code === 'project-not-activated' ? typoSteps(row) : []),
+    ...newTypos,
     // For a project that is no longer listed, `delistedStep` already gives the fix.
     ...own.map((step) => afterTypo(step, row)),
-    ...fateSteps(reason, nounOf(kind), of).map((step) => {
-      const { command = '', text } = step;
-      if (command === '') return step;
-      if (printed.has(command)) return { text: text.replace(/:$/, ' with the command above.') };
-      printed.add(command);
-      return step;
-    }),
+    ...fateSteps(reason, nounOf(kind), of),
   ];
 }
 
@@ -462,37 +484,40 @@ const fromWords = ({ origin }: Sample): string =>
 
 /** Returns what to do about a project that is no longer listed but was when its views arrived. */
 export function delistedStep(
-  { id, reasons, removed }: Pick<ProjectRow, 'id' | 'reasons' | 'removed'>,
+  { id, reasons, removed, obstacle }: Pick<ProjectRow, 'id' | 'reasons' | 'removed' | 'obstacle'>,
   lastAcceptedMs: number | undefined,
   of: Installation,
 ): Step {
   const last = lastAcceptedMs && `; its last accepted view came on ${at(lastAcceptedMs)}`;
   const isCalm = reasons.every(({ lastMs }) => lastMs < (removed?.removedMs ?? 0));
   const since = isCalm ? ' No view has been refused since its removal.' : '';
-  const was = `Project ${id} was in the projects file${last ?? ''}.${since}`;
+  const inactive = removed?.active === false ? ', but inactive' : '';
+  const was = `Project ${id} was in the projects file${inactive}${last ?? ''}.${since}`;
   const onPurpose = 'If it was removed on purpose, remove the script from its pages.';
   const byMistake = 'If its entry was removed or its id was changed by mistake,';
   const text = `${was} ${onPurpose} ${byMistake} restore the entry in the projects file.`;
-  // Views refused for another reason arrived while the project was listed.
-  const reason = reasons.find(({ sample }) => sample.code === 'project-not-activated');
-  const { remedy } = reason ?? {};
-  if (reason === undefined || remedy?.kind !== 'activate') return { text };
+  if (obstacle !== undefined) return { text };
   if (removed !== undefined) {
     const { active, name, origins, contact, maxViewsPerMinute } = removed;
     const entry = { name, origin: origins, contact, 'max-views-per-minute': maxViewsPerMinute };
     const command = commands.activate(of, id, entry);
     const again = active
-      ? `${onPurpose} ${byMistake} add the entry again:`
-      : 'It was inactive. To list and activate it:';
-    return { text: `${was} ${again}`, command };
+      ? `${byMistake} add the entry again:`
+      : 'To list it again and activate it:';
+    return { text: `${was} ${onPurpose} ${again}`, command };
   }
+  // Views refused for another reason arrived while the project was listed.
+  const unlisted = reasons.filter(({ sample }) => sample.code === 'project-not-activated');
+  if (unlisted.length === 0) return { text };
+  const found = unlisted.map(({ remedy }) => ('origin' in remedy ? remedy.origin : undefined));
+  const origins = found.filter((origin) => origin !== undefined);
   const how =
-    remedy.origin === undefined
+    origins.length === 0
       ? 'without the old name, limit and origins, so that it accepts views from any site'
-      : `with ${remedy.origin} as its only origin and without the old name and limit`;
+      : `with only ${origins.join(', ')} as its origin${origins.length === 1 ? '' : 's'} and without the old name and limit`;
   return {
     text: `${text} To add a new entry instead, ${how}:`,
-    command: commands.activate(of, id, { origin: remedy.origin }),
+    command: commands.activate(of, id, { origin: origins }),
   };
 }
 
@@ -579,7 +604,8 @@ function fateSteps(
     const file = 'in a file that has since been removed from the data directory';
     steps.push({ text: `${these(stored)} ${were(stored)} stored ${file}.` });
   } else if (stored > 0) {
-    steps.push({ text: `${still} ${obstructed ?? again}`, command });
+    const isReplay = command !== undefined;
+    steps.push({ text: `${still} ${obstructed ?? again}`, command, isReplay });
   }
   if (lost > 0) {
     const got = code === 'storage-unavailable' ? 'got a 503' : `${were(lost)}n't stored`;
@@ -650,7 +676,7 @@ const DROPPED: Readonly<Record<Dropped, string>> = {
   full: '--max-refused was reached.',
   'little-space': 'free disk space was below twice --min-free.',
   'too-many': 'too many views arrived at once.',
-  failed: "viewlog couldn't write them.",
+  failed: 'the write failed.',
 };
 
 const whyLost = (code: RefusalCode, { why }: Fate): string =>

@@ -36,7 +36,7 @@ const sample = v.object({
   isCut: v.boolean(),
 });
 
-/** Refusals with one code, and for `origin-not-allowed` from one origin. */
+/** Refusals with one code, and for a code in `BY_ORIGIN` from one origin. */
 export type Reason = v.InferOutput<typeof reason>;
 const reason = v.object({
   refusedIn: timeline,
@@ -63,12 +63,18 @@ const ORIGIN_MAX = 200;
 /** Anyone can choose an origin, so it is cut. */
 export const cutOrigin = (origin: string): string => clip(origin, ORIGIN_MAX);
 
-/** The key for the origins beyond those that are counted one by one. */
-export const OTHER_ORIGINS = 'origin-not-allowed';
+/**
+ * The codes whose fix depends on the origin, so each origin is a reason of its own. The code alone
+ * is the key for the origins beyond those that are counted one by one.
+ */
+export const BY_ORIGIN: ReadonlySet<string> = new Set<RefusalCode>([
+  'origin-not-allowed',
+  'project-not-activated',
+]);
 
 /** Returns a key that differs for each reason of a project. */
 export function reasonKey(code: RefusalCode, origin = '', isCut = false): string {
-  if (code === 'origin-not-allowed') return `${code} ${cutOrigin(origin)}`;
+  if (BY_ORIGIN.has(code)) return `${code} ${cutOrigin(origin)}`;
   // Counts all bodies that arrive cut off as one reason, whether they end too early or never end.
   return isCut ? 'request-timeout' : code;
 }

@@ -7,7 +7,7 @@ import { REFUSALS } from '../view/refusal.ts';
 import { type Obstacle, type Remedy, remedyOf } from '../view/remedy.ts';
 import type { CollectorState } from './health.ts';
 import type { FilesSeen } from './look-around.ts';
-import { Activity, OTHER_ORIGINS, type Reason, type Sample } from './reasons.ts';
+import { Activity, BY_ORIGIN, type Reason, type Sample } from './reasons.ts';
 import { type Resent, resentKey } from './resent.ts';
 
 export type ProjectState =
@@ -63,13 +63,15 @@ export interface Judged extends Arrivals {
   readonly id: string;
   readonly name: string | undefined;
   readonly origins: readonly string[] | undefined;
-  /** The last entry of an id that was removed since the start. */
+  /** The last entry of an id that was removed. */
   readonly removed: RemovedProject | undefined;
   readonly state: ProjectState;
   /** `undefined` if there is no problem. */
   readonly colour: Colour | undefined;
   /** Open ones first, then the most frequent. */
   readonly reasons: readonly JudgedReason[];
+  /** Why no command can edit the projects file now. */
+  readonly obstacle: Obstacle | undefined;
   readonly activity: Activity;
 }
 
@@ -187,6 +189,7 @@ export function judge(
     state,
     colour: colourOf({ kind, state, reasons }),
     reasons,
+    obstacle: obstacleIn(around),
     activity,
   };
 }
@@ -382,7 +385,7 @@ function resentOf(
   resent: Resent = new Map(),
 ) {
   const fullKey = resentKey(project, key);
-  if (key !== OTHER_ORIGINS) return [resent.get(fullKey)].filter((one) => one !== undefined);
+  if (!BY_ORIGIN.has(key)) return [resent.get(fullKey)].filter((one) => one !== undefined);
   const named = new Set(Array.from(reasons.keys(), (one) => resentKey(project, one)));
   const others = [...resent].filter(([one]) => one.startsWith(fullKey) && !named.has(one));
   return others.map(([, timeline]) => timeline);
@@ -412,7 +415,9 @@ export function* judgements(around: Surroundings, only?: string): Generator<Judg
   for (const id of only === undefined ? counts.projects.keys() : [only]) {
     // The sum of a day costs more, and most ids are listed.
     const isGone = projects.find(id) === undefined && counts.isSending(id);
-    if (isGone) yield judge({ id, active: false }, counts.projects.get(id), around, 'unlisted');
+    // Nobody misses the views of a project that was inactive.
+    if (isGone && projects.removed(id)?.active !== false)
+      yield judge({ id, active: false }, counts.projects.get(id), around, 'unlisted');
   }
   if (only === undefined) yield judge(REQUESTS, counts.requests, around, 'requests');
 }

@@ -94,10 +94,14 @@ const refusedInAll = ({
 }: Pick<Judged, 'refused'> & Partial<Pick<ProjectRow, 'figures'>>): number =>
   figures?.refusedLastHour ?? refused;
 
+const LABELS_MAX = 3;
+
 /** ` (origin not allowed)`: each of these reasons once, open ones first, then the most frequent. */
 export function reasonsWords(reasons: Judged['reasons']): string {
-  const labels = new Set(reasons.map(({ sample }) => refusalLabel(sample)));
-  return labels.size === 0 ? '' : ` (${[...labels].join(', ')})`;
+  const labels = [...new Set(reasons.map(({ sample }) => refusalLabel(sample)))];
+  const more = labels.length - LABELS_MAX;
+  const shown = [...labels.slice(0, LABELS_MAX), ...(more > 0 ? [`${more} more`] : [])];
+  return labels.length === 0 ? '' : ` (${shown.join(', ')})`;
 }
 
 const NAMES_MAX = 3;
@@ -127,10 +131,9 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
     return ['green', `Views are arriving from ${only ? named(only.name) : projects}${fixed}`];
   }
   if (projectsActive === 0) {
-    return [
-      'grey',
-      only ? `${named(only.name)} is inactive, so its views are refused` : NONE_ACTIVE,
-    ];
+    const none = only ? `${named(only.name)} is inactive, so its views are refused` : NONE_ACTIVE;
+    const removed = removedWords(model);
+    return removed === '' ? ['grey', none] : ['amber', `${none}; ${removed}`];
   }
   if (model.isNew) return ['grey', 'Waiting for the first view'];
   const { lastAcceptedMs } = only?.figures ?? model.total;
@@ -145,6 +148,10 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
   const since = model.hasEarlierViews ? 'since the counts began' : 'yet';
   return ['grey', `No view accepted ${since}`];
 }
+
+/** Returns how many projects were removed although their views arrived. */
+const removedWords = ({ removedInAll: all }: StatusModel): string =>
+  all === 0 ? '' : `${plural(all, 'project')} with recent views ${were(all)} removed`;
 
 /** The store treats some errors as a full disk; the free space shows whether the disk is full. */
 function whyUnavailable({ store, space }: StatusModel): string | undefined {
@@ -178,17 +185,19 @@ export const faultWord = ({ loss, line }: ProjectsFault): string =>
 
 /** Returns when the last view came, when counting began, and a note on what is further down. */
 export function summaryWords(model: StatusModel): string {
-  const { total, nowMs, startMs, sinceMs, store, unlistedInAll, hasEarlierViews } = model;
+  const { total, nowMs, startMs, sinceMs, store, removedInAll, hasEarlierViews } = model;
+  const unlisted = model.unlistedInAll - removedInAll;
   const { lastAcceptedMs: lastMs } = total;
   const [alone, others] = isStream(store)
     ? [', for this collector alone', '; other views are in the stream']
     : ['', '; earlier views are in the files'];
-  const ids = `Views of ${plural(unlistedInAll, 'unlisted id')} were refused (see below).`;
+  const ids = `Views of ${plural(unlisted, 'unlisted id')} were refused (see below).`;
   return [
     ...(lastMs === undefined ? [] : [`Last view accepted ${formatDuration(nowMs - lastMs)} ago.`]),
     ...(sinceMs === startMs ? [] : [`viewlog restarted on ${at(startMs)}.`]),
     `The counts began on ${at(sinceMs)}${alone}${hasEarlierViews ? others : ''}.`,
-    ...(unlistedInAll === 0 ? [] : [ids]),
+    ...(removedInAll === 0 ? [] : [`${removedWords(model)} (see below).`]),
+    ...(unlisted === 0 ? [] : [ids]),
   ].join(' ');
 }
 
@@ -222,7 +231,9 @@ function storeFigure({ store, space }: StatusModel): Figure {
   if (space === undefined) return ['Free disk', 'unknown', "viewlog can't check it"];
   const { freeBytes, daysLeft } = space;
   const lasts =
-    daysLeft === undefined ? 'estimate after one full day' : `lasts ${daysInWords(daysLeft)}`;
+    daysLeft === undefined
+      ? 'days left: known after one full day'
+      : `lasts ${daysInWords(daysLeft)}`;
   return ['Free disk', formatRoundedSize(freeBytes), lasts];
 }
 
@@ -254,7 +265,8 @@ export function stateWords(row: ProjectRow, hasEarlierViews = false): string {
 /** `Writing views-2026-11-22.ndjson, 1.2 KiB.` */
 export function fileWords({ store, nowMs }: StatusModel): string {
   if (isStream(store) || store.path === undefined) return '';
-  const what = store.path.includes(dayOf(nowMs)) ? 'Writing' : 'Last written:';
+  const isNow = store.path.includes(dayOf(nowMs)) && store.unavailable === undefined;
+  const what = isNow ? 'Writing' : 'Last written:';
   return `${what} ${basename(store.path)}, ${formatRoundedSize(store.fileBytes)}.`;
 }
 
@@ -268,7 +280,7 @@ export const cells = ({ figures: f }: ProjectRow): string[] =>
 export function chartWords({ hours, refusedHours, figures }: ProjectRow): string {
   const [accepted, refused] = [hours, refusedHours].map((all) => formatCount(Math.max(0, ...all)));
   const { today, yesterday } = figures;
-  const most = `Busiest hours of the last 24: ${accepted} accepted, ${refused} refused.`;
+  const most = `Most in one of the last 24 hours: ${accepted} accepted, ${refused} refused.`;
   const before = yesterday === undefined ? '' : `; yesterday: ${formatCount(yesterday)}`;
   return `${most} Accepted today: ${formatCount(today)}${before}.`;
 }

@@ -889,6 +889,19 @@ it('the doctor prints no start command if only root could start viewlog and nobo
   expect(fixesFrom('last start')).toStrictEqual([expect.stringContaining('Start viewlog:')]);
 });
 
+it('the doctor prints the command that lists a removed project again as it was', () => {
+  const scene = new Scene([
+    { id: '7', name: 'Shop', origins: ['https://shop.example'] },
+    { id: '8' },
+  ]);
+  scene.accept(1, '7');
+  scene.accept(1, '8');
+  scene.list();
+  expect(problemLines({ projects: reading('{"projects":[]}'), ...shown(scene) })[0]).toMatch(
+    /^warning projects file: No project in "\/data\/projects.json" is active, so every view is refused\. The status page shows 1 more removed project\. Project 7 was in the projects file; .* add the entry again: viewlog activate 7 --data \/data --name Shop --origin https:\/\/shop\.example$/,
+  );
+});
+
 it("the doctor names the version of a running collector whose state it can't read", () => {
   const overview = { ...sceneOf({}, 9).model(), version: '0.0.9', problems: undefined };
   const facts = shown(sceneOf({}, 9));

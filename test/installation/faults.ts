@@ -126,7 +126,9 @@ const activated = (id: string, isListed: boolean) => async (place: Place) => {
   if (isListed) edit(place, '"name"', '"active": false, "name"');
   await place.starts();
   for (let i = 0; i < 3; i++) expect(await place.send({ p: id })).toBe(403);
-  const said = await place.pageThatSays(/project not activated|Unlisted ids that send views:/);
+  const said = await place.pageThatSays(
+    /project not activated|Unlisted ids with views in the last 24 hours:/,
+  );
   const command = commandBelow(said, /To activate the project/);
   await edits(place, command);
   await accepted(place, { p: id });

@@ -156,7 +156,9 @@ describe('saved counts', () => {
     scene.projects = new ProjectList({ projects: [{ id: '1' }] });
     const { again } = await reopened(dir, scene);
     const text = again.whole();
-    expect(text).toContain('No view has been refused since its removal. It was inactive.');
+    expect(text).toContain(
+      'Project 2 was in the projects file, but inactive; its last accepted view came on',
+    );
     expect(text).toContain(' activate 2 --data /data --name Shop --contact shop@example.com\n');
     expect(text).toContain(": the project wasn't active.");
     // The entry is saved again, but not for longer than the counts of its id.

@@ -31,6 +31,7 @@ type Cause =
 interface Sent {
   readonly atMs: number;
   readonly project: string;
+  readonly origin: string;
   /** The reason for the refusal, if the view was refused. */
   readonly cause?: Cause | undefined;
   /** The field that is wrong, if the view is invalid. */
@@ -150,7 +151,7 @@ class World {
     else if (cause === 'rate-limited') why = project.takeToken(atMs) > 0 ? cause : undefined;
     else if (isFaulty && cause !== 'project-not-activated') why = cause;
     const field = why === 'invalid-view' ? FIELDS[random.below(FIELDS.length)] : undefined;
-    const one: Sent = { atMs, project: id, cause: why, field };
+    const one: Sent = { atMs, project: id, origin, cause: why, field };
     this.sent.push(one);
     if (why === undefined) return counts.accepted(id, Buffer.from('{"url":"/"}'));
     const limit = project?.maxViewsPerMinute;
@@ -295,13 +296,20 @@ function isSilent({ sent, scene: { nowMs }, startMs }: World, id: string): boole
   return habit.length >= 20 && !isHeard && nowMs - startMs >= 3 * HOUR_MS;
 }
 
+/** The causes whose fix differs from one origin to the next, so the page separates them. */
+const OF_ORIGIN = new Set<Cause | undefined>(['origin-not-allowed', 'project-not-activated']);
+
 function objectionsTo({ sample, remedy, fate, lastDay }: JudgedReason, site: Site, world: World) {
   const said: string[] = [];
   const { nowMs } = world.scene;
   const quarterMs = 15 * MINUTE_MS;
   const fromMs = Math.ceil((nowMs - DAY_MS) / quarterMs) * quarterMs;
   const refused = world.sent.filter(
-    ({ project, cause, atMs }) => project === site.id && cause === sample.code && atMs >= fromMs,
+    ({ project, origin, cause, atMs }) =>
+      project === site.id &&
+      (origin === sample.origin || !OF_ORIGIN.has(cause)) &&
+      cause === sample.code &&
+      atMs >= fromMs,
   );
   const count = (which: Sent['fate']): number => refused.filter((one) => one.fate === which).length;
   const truth = [refused.length, count('resent'), count('stored'), count('lost')].join();

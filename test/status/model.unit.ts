@@ -59,7 +59,7 @@ it('the status page shows when counting began, if the collector has run for days
   const scene = new Scene([AURORA], NOON - 3 * DAY_MS);
   scene.counts.sinceMs -= DAY_MS;
   scene.accept();
-  expect(scene.whole()).toMatch(/^Free disk: 8\.0 GiB \(estimate after one full day\)$/m);
+  expect(scene.whole()).toMatch(/^Free disk: 8\.0 GiB \(days left: known after one full day\)$/m);
   scene.around = { files: { bytesPerDay: 2 ** 30 } };
   expect(scene.whole()).toMatch(
     /\nLast view accepted 1 s ago\. viewlog restarted on 2026-11-19 14:00 UTC\. The counts began on 2026-11-18 14:00 UTC\.\n[^]*\nFree disk: 8\.0 GiB \(lasts 7 days\)\n[^]*\nWriting views-2026-11-22\.ndjson, 1\.2 KiB\. viewlog 0\.1\.0\.\n$/,
@@ -439,7 +439,9 @@ Aurora: both views in the last hour were refused (invalid view). The refusals be
     const scene = sceneOf({ files: { refusedDays } });
     scene.accept(99);
     for (let id = 11; id < 36; id++) scene.refuse(1, unlisted(String(id)));
-    expect(scene.whole()).toContain('\n\nUnlisted ids that send views (20 of 25):\n');
+    expect(scene.whole()).toContain(
+      '\n\nUnlisted ids with views in the last 24 hours (20 of 25):\n',
+    );
   });
 
   it('more projects have problems than it shows', () => {
@@ -453,7 +455,7 @@ Aurora: both views in the last hour were refused (invalid view). The refusals be
     scene.list({ id: '99', name: 'Other' });
     for (const id of ids) scene.refuse(1, unlisted(id));
     expect(scene.text()).toMatch(/\n3 more problems: see below\.$/);
-    const below = scene.whole().split('\n\nUnlisted ids that send views:\n')[1]!;
+    const below = scene.whole().split('\n\nUnlisted ids with views in the last 24 hours:\n')[1]!;
     expect(below.match(/^\d+$/gm)).toHaveLength(3);
   });
 
@@ -473,8 +475,9 @@ Aurora: both views in the last hour were refused (invalid view). The refusals be
     );
     scene.refuse(1, unlisted('3'), MOVED);
     expect(scene.text()).toContain(
-      '3 refused views are stored. Once the project is active, send the views again:',
+      '1 refused view is stored. Once the project is active, send the view again:',
     );
+    expect(scene.text()).toContain("2 refused views are stored. A replay wouldn't help:");
   });
 
   it('several projects have problems', () => {
@@ -604,7 +607,7 @@ it('the status page shows an unlisted id until it is activated, with the command
     ${REPLAY.replace('--project 1', '--project 77')}
 `;
   expect(scene.whole()).toContain('. Views of 2 unlisted ids were refused (see below).\n');
-  expect(scene.whole()).toContain(`Unlisted ids that send views:
+  expect(scene.whole()).toContain(`Unlisted ids with views in the last 24 hours:
 77
   9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: the projects file doesn't list this id.
   If this site should be counted, activate the project. Otherwise, remove the script from its pages. To activate the project:
@@ -636,7 +639,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   scene.projects = new ProjectList({ projects: [AURORA, { id: '2' }] });
   expect(scene.text())
     .toContain(`Project 77 (no longer listed): 18 of 19 views in the last hour were refused (project not activated), including 9 for an earlier problem that has ended. The refusals began on ${at('14:00')}.
-  Project 77 was in the projects file; its last accepted view came on ${at('14:00')}. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. To add a new entry instead, with https://x.example as its only origin and without the old name and limit:
+  Project 77 was in the projects file; its last accepted view came on ${at('14:00')}. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. To add a new entry instead, with only https://x.example as its origin and without the old name and limit:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example
   18 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: the projects file doesn't list this id.${again.trimEnd().replace('9 refused', '18 refused')}`);
   scene.refuse(1, { code: 'origin-not-allowed', project: '77' }, MOVED);
@@ -653,13 +656,22 @@ it('the status page shows an unlisted id until it is activated, with the command
   expect(scene.whole()).not.toContain('\n77\n');
   scene.refuse(20, unlisted('77'), 'https://x.example');
   expect(arrivingWords(scene.model())[0]).toBe(503);
-  // Without an origin, the new entry would accept every origin.
-  scene.refuse(1, unlisted('77'));
-  const any =
-    'To add a new entry instead, without the old name, limit and origins, so that it accepts views from any site:';
-  expect(scene.text()).toContain(`${any}\n    ${VIEWLOG} activate 77 ${FILES}\n`);
   scene.nowMs += DAY_MS;
   expect(scene.whole()).not.toContain('Unlisted id');
+});
+
+it('the status page says that a new entry would accept any site if no origin is known', () => {
+  const scene = sceneOf();
+  scene.accept(1, '77');
+  scene.refuse(1, unlisted('77'));
+  expect(scene.text()).toContain(
+    `To add a new entry instead, without the old name, limit and origins, so that it accepts views from any site:\n    ${VIEWLOG} activate 77 ${FILES}\n`,
+  );
+  scene.refuse(1, unlisted('77'), 'https://a.example');
+  scene.refuse(1, unlisted('77'), 'https://b.example');
+  expect(scene.text()).toMatch(
+    / with only https:\/\/a.example, https:\/\/b.example as its origins and .*:\n.* --origin https:\/\/a.example --origin https:\/\/b.example\n/,
+  );
 });
 
 it('the status page prints the fix of several reasons once', () => {
@@ -692,10 +704,10 @@ it('the status page offers no replay of views that the list of origins would ref
   expect(scene.text()).toContain(help.replace('2', '4'));
   scene.refuse(1, unlisted('77'), 'https://x.example');
   expect(scene.text()).toContain(
-    "5 refused views are stored. A replay wouldn't help: the project would refuse the views again, because their origin isn't listed.",
+    "1 refused view is stored. A replay wouldn't help: the project would refuse the view again, because its origin isn't listed.",
   );
   scene.refuse(1, unlisted('77'), MOVED);
-  expect(scene.text()).toContain('Once the project is active, send the views again:');
+  expect(scene.text()).toContain('Once the project is active, send the view again:');
 });
 
 it('the status page says when the first view came after the edit, although others came before it', () => {
@@ -759,7 +771,7 @@ it('a problem that has ended comes back only with another refusal', () => {
     scene.list(...projects);
     scene.nowMs += 1000;
     expect(scene.text()).not.toMatch(/refused \(|sending|waiting|no longer listed/);
-    expect(scene.whole()).not.toContain('nlisted id');
+    expect(scene.whole()).not.toMatch(/Views of \d unlisted|were? refused since/);
   }
   // Also after a restart.
   const again = restarted(scene, off);
@@ -822,14 +834,17 @@ it("the status page doesn't blame the removal of a project for views that were r
   scene.accept(1, '77');
   scene.list({ id: '77', active: false });
   scene.refuse(9, unlisted('77'));
-  scene.list(AURORA);
-  expect(scene.text()).toContain(
-    `Project 77 was in the projects file; its last accepted view came on ${at('14:00')}. No view has been refused since its removal. It was inactive. To list and activate it:\n    ${VIEWLOG} activate 77 ${FILES}\n`,
+  scene.list(AURORA, { id: '2' });
+  // Nobody misses the views of an inactive project.
+  expect(scene.text()).toBe('Views are arriving from 1 of 2 active projects');
+  expect(scene.whole()).toContain(
+    `Project 77 was in the projects file, but inactive; its last accepted view came on ${at('14:00')}. No view has been refused since its removal. If it was removed on purpose, remove the script from its pages. To list it again and activate it:\n    ${VIEWLOG} activate 77 ${FILES}\n`,
   );
-  expect(scene.text()).toContain(": the project wasn't active.");
+  expect(scene.whole()).toContain(": the project wasn't active.");
   scene.refuse(1, unlisted('77'));
-  expect(scene.text()).not.toContain('since its removal');
-  expect(scene.text()).toContain(': the projects file no longer lists this id.');
+  expect(scene.whole()).not.toContain('since its removal');
+  expect(scene.whole()).toContain(': the projects file no longer lists this id.');
+  expect(scene.text()).toBe('Views are arriving from 1 of 2 active projects');
 });
 
 it("the status page doesn't call a cause fixed just because its project is no longer listed", () => {
@@ -1315,7 +1330,7 @@ it('the status page gives the maximum of a chart in words and a long name as a t
   scene.refuse(9, moved, MOVED);
   scene.accept(4);
   const html = page({ model: scene.model(), open: new Set(['1']) });
-  expect(html).toContain('Busiest hours of the last 24: 4 accepted, 9 refused.');
+  expect(html).toContain('Most in one of the last 24 hours: 4 accepted, 9 refused.');
   expect(html).toContain(`<bdi title="${'x'.repeat(99)}">`);
   // The style sheet hides the reasons in a phone's headline.
   expect(html).toContain('<span class="why"> (origin not allowed)</span>');
@@ -1366,14 +1381,80 @@ it('the status page takes an id for a typo of the project that lists its origin,
   expect(scene.whole()).toContain('70000011 is one typo away from 7000011 (Kelp).');
 });
 
-it('the status page prints a replay for several reasons once', () => {
+it('the status page prints a replay for several reasons once, under views that can be sent now', () => {
   const scene = sceneOf({ files: { refusedDays } });
+  const other = 'https://b.example';
   scene.refuse(3, moved, MOVED);
-  scene.refuse(2, moved, 'https://b.example');
+  scene.refuse(2, moved, other);
+  expect(scene.text().split(REPLAY)).toHaveLength(2);
+  const later = (views: number) =>
+    `${views} refused views are stored. After the fix, send the views again with the same command.`;
+  expect(scene.text()).toContain(later(2));
+  scene.list({ ...AURORA, origins: [other] });
+  expect(scene.text()).toContain(later(3));
+  expect(scene.text()).toContain(
+    `2 refused views are stored. To send the views again:\n    ${REPLAY}`,
+  );
+  scene.list({ ...AURORA, origins: [MOVED, other] });
   expect(scene.text().split(REPLAY)).toHaveLength(2);
   expect(scene.text()).toContain(
-    '2 refused views are stored. After the fix, send the views again with the command above.',
+    '2 refused views are stored. Send the views again with the same command.',
   );
+});
+
+it("the status page separates the origins of an unlisted id's views", () => {
+  const scene = sceneOf({ files: { refusedDays } });
+  const [a, b] = ['https://a.example', 'https://b.example'];
+  scene.refuse(3, unlisted('77'), a);
+  scene.refuse(2, unlisted('77'), b);
+  const activate = (origin: string) => `${VIEWLOG} activate 77 ${FILES} --origin ${origin}\n`;
+  expect(scene.whole()).toContain(activate(a));
+  expect(scene.whole()).toContain(activate(b));
+  scene.list(AURORA, { id: '77', origins: [b] });
+  scene.accept(1, '77');
+  expect(scene.text()).toContain(
+    "3 refused views are stored. A replay wouldn't help: the project would refuse the views again, because their origin isn't listed.",
+  );
+  expect(scene.text()).toContain('2 refused views are stored. To send the views again:');
+  // The limit includes those that are counted together.
+  for (let i = 0; i < 30; i++) scene.refuse(1, unlisted('88'), `https://${i}.example`);
+  const row = scene.model().unlisted.find(({ id }) => id === '88');
+  expect(row!.reasons.map(({ lastDay }) => lastDay)).toStrictEqual([22, ...Array(8).fill(1)]);
+});
+
+it('the status page shows a removed project whose views arrived, before a view is refused', () => {
+  const scene = sceneOf();
+  scene.accept(9, '2');
+  scene.list({ ...AURORA, active: false });
+  expect(scene.whole()).toMatch(
+    /^Aurora is inactive, so its views are refused; 1 project with recent views was removed\nLast view .* 1 project with recent views was removed \(see below\)\.\n/,
+  );
+  expect(headlineOf(scene.model())[0]).toBe('amber');
+  expect(scene.whole()).toContain(`Unlisted ids with views in the last 24 hours:
+2
+  Project 2 was in the projects file; its last accepted view came on ${at('14:00')}. No view has been refused since its removal. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, add the entry again:
+    ${VIEWLOG} activate 2 ${FILES}
+`);
+  scene.list();
+  expect(scene.text()).toBe(
+    'No project is active, so every view is refused; 1 project with recent views was removed',
+  );
+  // While the projects file is invalid, no command can change it.
+  scene.around = { fault: {} };
+  expect(scene.whole()).not.toContain(' activate 2 ');
+  scene.around = {};
+  scene.nowMs += DAY_MS + HOUR_MS;
+  expect(scene.whole()).not.toContain('removed');
+});
+
+it('the headline names three reasons of a problem', () => {
+  const scene = sceneOf();
+  scene.list(AURORA);
+  scene.refuse(2, moved, MOVED);
+  for (const code of ['invalid-view', 'view-too-large', 'rate-limited'] as const) {
+    scene.refuse(1, { code, project: '1', limit: 1 });
+  }
+  expect(scene.text()).toMatch(/^Aurora: .* \(origin not allowed, [^,]+, [^,]+, 1 more\)\n/);
 });
 
 it('the status page calls a removed project by its name', () => {
