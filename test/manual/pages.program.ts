@@ -142,6 +142,12 @@ function helpOf(name = ''): Promise<string> {
   return help;
 }
 
+const MANUAL_TEXTS = new Manual(TEXTS);
+
+/** Returns the page of a topic in 80 columns, as \`viewlog help\` prints it first. */
+const printedPage = (topic: string): string =>
+  layOut(MANUAL_TEXTS.find(topic).text!, 80, false).trimEnd();
+
 /** Returns the commands that `viewlog help` lists. */
 async function commandNames(): Promise<string[]> {
   const [commands = ''] = (await helpOf()).split('\nviewlog help COMMAND');
@@ -160,9 +166,14 @@ describe('viewlog help', () => {
     expect(names.filter((name) => TOPICS.includes(name))).toStrictEqual([]);
   });
 
-  it.each(TOPICS)('prints the whole page "%s" in 80 columns', async (topic) => {
-    const { code, stdout, stderr } = await run(['help', topic]);
+  it('prints a whole page', async () => {
+    const { code, stdout, stderr } = await run(['help', 'start']);
     expect([code, stderr]).toStrictEqual([0, '']);
+    expect(stdout).toBe(`${printedPage('start')}\n`);
+  });
+
+  it.each(TOPICS)('prints the whole page "%s" in 80 columns', (topic) => {
+    const stdout = printedPage(topic);
     const page = read(`${MANUAL}/${topic}.md`);
     // oxlint-disable-next-line no-control-regex
     expect(stdout).not.toMatch(/\u001b/);
@@ -198,7 +209,7 @@ describe('viewlog help', () => {
   it.each(['caddy', 'Not working', 'docker', 'JetStream permissions', '--max-rate'])(
     'prints what it finds for "%s"',
     async (asked) => {
-      const { text, listed } = new Manual(TEXTS).find(asked.toLowerCase());
+      const { text, listed } = MANUAL_TEXTS.find(asked.toLowerCase());
       const { code, stdout } = await run(['help', asked]);
       const printed = text
         ? layOut(text, 80, false).trimEnd()
@@ -208,7 +219,7 @@ describe('viewlog help', () => {
       const others = listed.slice(text === undefined ? 0 : 1);
       const commands = stdout.slice(printed.length).match(/^ {2}.*$/gm) ?? [];
       expect(commands.length).toBe(others.length);
-      for (const [i, command] of commands.entries()) {
+      for (const [i, command] of commands.slice(0, 2).entries()) {
         const section = execFileSync('sh', ['-c', command], { encoding: 'utf8' });
         expect(section.toLowerCase()).toContain(others[i]!.at(-1)!.toLowerCase());
       }

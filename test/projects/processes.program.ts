@@ -203,7 +203,9 @@ test("no command is printed that copies the list into the projects file's missin
   );
   const page = await (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
   expect(page).toMatch(/^The projects file is missing\n/);
-  expect(page).toContain(`${saved}, but a restart would fail.\n  Move its directory back, or mount its disk.\n`);
+  expect(page).toContain(
+    `${saved}, but a restart would fail.\n  Move its directory back, or mount its disk.\n`,
+  );
   const doctor = (await run(['doctor', '--projects', path], { data })).stdout;
   expect(doctor).toMatch(
     /its directory doesn't exist[^]*? {9}Move the directory back, or mount its disk\.\n/,
