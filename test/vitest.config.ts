@@ -1,4 +1,5 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // Four kinds of tests, by the end of a file's name:
 //   *.unit.ts      functions and classes in this process; no bundle
@@ -10,8 +11,21 @@ const kind = (name: string, timeoutMs: number): TestProjectInlineConfiguration =
   test: { name, include: [`test/**/*.${name}.ts`], testTimeout: timeoutMs, hookTimeout: timeoutMs },
 });
 
+/** Small files that take long: vitest would start them last, and then wait for them alone. */
+const LONG = ['simulation/simulate.unit.ts', 'status/listener.program.ts', 'disk/lock.unit.ts'];
+
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): boolean =>
+      LONG.some((name) => moduleId.endsWith(name));
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => Number(isLong(b)) - Number(isLong(a)));
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongFirst },
     // Loading the modules again for each file would take up a sixth of the run.
     isolate: false,
     // More than a small machine's two cores, because tests of processes mostly wait.
