@@ -76,7 +76,7 @@ const LOCALS = LETTERS.slice(0, 12);
  */
 const NESTED = `
 function nested(${LOCALS.join()}) {
-  ${`${LOCALS.join(';')};`.repeat(1_000)}
+  ${`${LOCALS.join(';')};`.repeat(150)}
   return '${LETTERS.map((letter, i) => letter.repeat(100 * (26 - i))).join('')}';
 }`;
 
