@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
-const SEEDS = Number(process.env.SIM_SEEDS ?? 300);
+const SEEDS = Number(process.env.SIM_SEEDS ?? 200);
 
 /**
  * Returns the faults in a directory's list; `finders` follows a fault's name: ` | finders`.

@@ -1,7 +1,7 @@
 // Runs the real storage code on a simulated disk, clock and operator. A seed decides everything
 // that happens, so the same seed is always the same run, to the last step.
 //
-//   npx vitest run --config test/vitest.config.ts --project unit simulate  300 seeds
+//   npx vitest run --config test/vitest.config.ts --project unit simulate  200 seeds
 //   SIM_SEEDS=100000 npx vitest …                                          more seeds
 //   SIM_SEED=1234 npx vitest …                                             one seed, with its trace
 //   node test/simulation/planted.mjs                                       finds planted faults
@@ -21,7 +21,7 @@ if (ONLY === undefined) {
     {
       timeout: 0,
     },
-    () => simulateAll(1, Number(process.env['SIM_SEEDS'] ?? 300)),
+    () => simulateAll(1, Number(process.env['SIM_SEEDS'] ?? 200)),
   );
 
   test('the same seed leads to the same run every time', async () => {
