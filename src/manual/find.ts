@@ -156,9 +156,9 @@ const RARE_MIN = 1;
 /** The factor if the question begins with a name of several words. */
 const BEGINS_FACTOR = 2;
 
-/** Returns how much a section is about these neighbouring words. */
-function pointsOf(words: readonly string[], { fields }: Section): number {
-  const counts = fields.map((field) => field.split(joined(words)).length - 1);
+/** @param phrase neighbouring words, with a space on both sides of each. */
+function pointsOf(phrase: string, { fields }: Section): number {
+  const counts = fields.map((field) => field.split(phrase).length - 1);
   // Each further mention counts less.
   return sum(counts.map((count, i) => (FIELD_POINTS[i]! * count) / (count + 1)));
 }
@@ -196,6 +196,7 @@ export interface Answer {
 export class Manual {
   readonly #texts: Texts;
   readonly #sections: readonly Section[];
+  readonly #points = new Map<string, readonly number[]>();
 
   constructor(texts: Texts = builtTexts()) {
     this.#texts = texts;
@@ -291,16 +292,17 @@ export class Manual {
     const weights = new Map(parts.map((part) => [part.join(' '), this.#weightOf(part)]));
     const weightOf = (...part: string[]): number => weights.get(part.join(' '))!;
     const whole = sum(words.map((word) => weightOf(word)));
-    const ranked = this.#sections.map((section) => {
+    const ranked = this.#sections.map((section, at) => {
+      const own = (part: readonly string[]): number => this.#pointsOf(part)[at]!;
       const lengths = namedLengths(words, section);
-      const points = words.map((word, i) => pointsOf([word], section) + NAME_POINTS * lengths[i]!);
+      const points = words.map((word, i) => own([word]) + NAME_POINTS * lengths[i]!);
       // A question that contains a name of several words is about that section.
       const isNamed = lengths.some((length) => length > 1);
       const found = words.filter((_, i) => points[i]! > 0).map((word) => weightOf(word));
       const pairs = words.slice(1).map((word, i) => [words[i]!, word]);
       const score =
         sum(words.map((word, i) => points[i]! * weightOf(word))) +
-        sum(pairs.map((pair) => pointsOf(pair, section) * weightOf(...pair)));
+        sum(pairs.map((pair) => own(pair) * weightOf(...pair)));
       // A section that only mentions the words in passing isn't about them.
       const isAbout = points.some((point) => point >= 1);
       // A pasted message begins with the words that a section's name quotes.
@@ -312,10 +314,22 @@ export class Manual {
       .toSorted((a, b) => b.score - a.score);
   }
 
+  /** Returns how much each section is about these neighbouring words. */
+  #pointsOf(words: readonly string[]): readonly number[] {
+    const phrase = joined(words);
+    let points = this.#points.get(phrase);
+    if (points === undefined) {
+      points = this.#sections.map((section) => pointsOf(phrase, section));
+      this.#points.set(phrase, points);
+    }
+    return points;
+  }
+
   /** Returns the weight of a word or phrase. The fewer sections have it, the greater the weight. */
   #weightOf(words: readonly string[]): number {
+    const points = this.#pointsOf(words);
     const found = this.#sections.filter(
-      (section) => pointsOf(words, section) > 0 || namedLengths(words, section)[0]! > 0,
+      (section, at) => points[at]! > 0 || namedLengths(words, section)[0]! > 0,
     ).length;
     const weight = Math.log((this.#sections.length + 1) / found);
     return found === 0 ? UNKNOWN_WEIGHT : Math.min(weight, WEIGHT_MAX);
