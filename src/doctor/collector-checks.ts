@@ -325,7 +325,7 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
     ];
   }
   if (found.length > 0 || store.unavailable !== undefined) return found;
-  const ids = overview.unlistedInAll;
+  const ids = overview.unlistedInAll - overview.removedInAll;
   const others = ids > 0 ? `, only views of ${plural(ids, 'unlisted id')}` : '';
   return [ok(`No views of listed projects are being refused${others}.`)];
 }
