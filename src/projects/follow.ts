@@ -104,7 +104,7 @@ function goneText(gone: readonly ProjectEntry[], sending: readonly ProjectEntry[
   if (gone.length === 0) return '';
   const listed = `; no longer listed: ${projectsText(gone)}`;
   const them = sending.length === 1 ? 'the project' : 'the projects';
-  const accepted = `were accepted in the last day and are now refused; if that is a mistake, list ${them} again`;
+  const accepted = `were accepted in the last day and are now refused; if that is a mistake, list ${them} again: the status page prints how`;
   return sending.length === 0 ? listed : `${listed}. Views of ${projectsText(sending)} ${accepted}`;
 }
 

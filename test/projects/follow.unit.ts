@@ -152,8 +152,8 @@ test('viewlog warns if projects are gone whose views were accepted in the last d
   await reload();
   expect(logged).toEqual([
     'info: Projects file reloaded: 8 projects, 8 active; no longer listed: project 3',
-    'warn: Projects file reloaded: 7 projects, 7 active; no longer listed: project 2. Views of project 2 were accepted in the last day and are now refused; if that is a mistake, list the project again',
-    'warn: Projects file reloaded: 0 projects, 0 active; no longer listed: projects 1, 4, 5, 6, 7 and 2 more. Views of projects 4, 5, 6, 7, 8 and 1 more were accepted in the last day and are now refused; if that is a mistake, list the projects again',
+    'warn: Projects file reloaded: 7 projects, 7 active; no longer listed: project 2. Views of project 2 were accepted in the last day and are now refused; if that is a mistake, list the project again: the status page prints how',
+    'warn: Projects file reloaded: 0 projects, 0 active; no longer listed: projects 1, 4, 5, 6, 7 and 2 more. Views of projects 4, 5, 6, 7, 8 and 1 more were accepted in the last day and are now refused; if that is a mistake, list the projects again: the status page prints how',
     'info: Projects file reloaded: 1 project, 0 active',
     'info: Projects file reloaded: 0 projects, 0 active; no longer listed: project 2',
   ]);
