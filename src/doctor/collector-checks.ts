@@ -7,7 +7,7 @@ import { portOf } from '../http/listener.ts';
 import * as commands from '../installation/commands.ts';
 import { type Installation, otherProjects } from '../installation/installation.ts';
 import { summaryOf } from '../projects/project-list.ts';
-import { BRING_BACK_FIRST, summaryOfFaults } from '../projects/projects-file.ts';
+import { BRING_BACK_FIRST, listWords, summaryOfFaults } from '../projects/projects-file.ts';
 import {
   delistedStep,
   overdueNotice,
@@ -76,13 +76,13 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
     const { line, create, fact, saved } = reading;
     if (line !== undefined) {
       const restore = saved
-        ? `If parts of the file are missing, restore the last good list:\n  ${saved.restore}\nOtherwise, correct the file.`
+        ? `If parts of the file are missing, restore the ${listWords(saved)}:\n  ${saved.restore}\nOtherwise, correct the file.`
         : 'Correct the file.';
       return [error(what, `${restore} To check it again, run:`, commands.check(of))];
     }
     if (fact !== undefined && saved) {
       const fix = saved.restore
-        ? 'To restore the last good list:'
+        ? `To restore the ${listWords(saved)}:`
         : 'Move the directory back, or mount its disk.';
       return [error(`${fact}. ${effect}`, fix, saved.restore)];
     }

@@ -83,6 +83,8 @@ export interface SavedList {
    * doesn't exist: its disk may not be mounted.
    */
   readonly restore: string | undefined;
+  /** How many projects it lists, if this user may read it. */
+  readonly projects: number | undefined;
 }
 
 /**
@@ -174,16 +176,25 @@ export async function savedProjects(
 ): Promise<ProjectsFile['projects']> {
   const text = await readFile(lastProjectsIn(dir)).catch(() => Buffer.of());
   if (isSameContent(text, content)) return [];
-  const parsed = parseProjectsFile(text, '');
-  return 'file' in parsed ? parsed.file.projects : [];
+  return projectsOf(text) ?? [];
 }
 
 async function savedList(self: Announced, data: string): Promise<SavedList | undefined> {
   const path = lastProjectsIn(absolute(data));
   if (!existsSync(path)) return undefined;
+  const projects = projectsOf(await readFile(path).catch(() => Buffer.of()))?.length;
+  // An empty list isn't worth restoring.
+  if (projects === 0) return undefined;
   const of = await withOwners({ ...self, data: absolute(data) });
   const hasDirectory = existsSync(dirname(of.projects ?? ''));
-  return { path, restore: hasDirectory ? restoreProjects(of, path) : undefined };
+  const restore = hasDirectory ? restoreProjects(of, path) : undefined;
+  return { path, restore, projects };
+}
+
+/** Returns the projects of a file's text; `undefined` if the text isn't a valid projects file. */
+function projectsOf(text: Buffer): ProjectsFile['projects'] | undefined {
+  const parsed = parseProjectsFile(text, '');
+  return 'file' in parsed ? parsed.file.projects : undefined;
 }
 
 const isSameContent = (a: Content, b: Content): boolean =>
@@ -219,6 +230,10 @@ const restoreText = (faults: readonly string[], saved: SavedList): string =>
 
 /** Returns whether the file's text ends too early. */
 export const isCut = ([first = '']: readonly string[]): boolean => endsTooEarly(first);
+
+/** `last good list (2 projects)` */
+export const listWords = ({ projects }: Partial<SavedList> = {}): string =>
+  `last good list${projects === undefined ? '' : ` (${plural(projects, 'project')})`}`;
 
 /** `saved in "/var/lib/viewlog/last-projects.json"` */
 export const savedIn = ({ path }: SavedList): string => `saved in "${printable(path, Infinity)}"`;

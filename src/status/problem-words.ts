@@ -18,7 +18,7 @@ import * as commands from '../installation/commands.ts';
 import type { Installation } from '../installation/installation.ts';
 import { curlOf } from '../projects/curl.ts';
 import type { ProjectsFault } from '../projects/project-list.ts';
-import { continues, withFix } from '../projects/projects-file.ts';
+import { continues, listWords, withFix } from '../projects/projects-file.ts';
 import { isStream } from './health.ts';
 import type { ProjectRow, StatusModel } from './model.ts';
 import { type Issue, type RefusalCode, REFUSALS } from '../view/refusal.ts';
@@ -45,10 +45,19 @@ export interface Step {
   readonly command?: string | undefined;
   /** Printable text in one part, or in three, of which the second is marked. */
   readonly quote?: readonly string[];
-  /** True: the command sends refused views again. */
-  readonly isReplay?: boolean;
+  /** If the command sends refused views again, the parts of the text. */
+  readonly replay?: ReplayText | undefined;
   /** True: the steps before this one are about another reason. */
   readonly isNext?: boolean;
+}
+
+interface ReplayText {
+  /** How many views are stored. */
+  readonly stored: string;
+  /** When the views can be sent: `After the fix,`; `undefined`: now. */
+  readonly when: string | undefined;
+  /** `the views` */
+  readonly them: string;
 }
 
 export const stepText = ({ text, command = '' }: Step): string => `${text} ${command}`.trimEnd();
@@ -104,8 +113,8 @@ export function messageNotice(message: string, colour?: Colour): Notice {
 }
 
 export const RESTORE_PROJECTS =
-  'Restore it from a backup, or list every project in it again: views of projects ' +
-  "that it doesn't list would be refused.";
+  'Restore the file from a backup, or write a new one that lists every project: viewlog refuses ' +
+  "views of projects that the file doesn't list.";
 
 function faultNotice(fault: ProjectsFault, of: Installation): Notice {
   const { first, sinceMs, access, saved, loss } = fault;
@@ -140,7 +149,7 @@ function correction({ loss, access, line, saved }: ProjectsFault, of: Installati
     ...(line?.some((part) => part.trim() !== '') ? [lineStep(...line)] : []),
     { text, command: commands.check(of) },
     ...(line
-      ? restore('If parts of the file are missing, restore the last good list instead:')
+      ? restore(`If parts of the file are missing, restore the ${listWords(saved)} instead:`)
       : []),
   ];
 }
@@ -302,7 +311,7 @@ export function problemNotice(row: ProjectRow, of: Installation, nowMs: number):
   const isSending = reasons.some(
     (one) => isOpen(one) && one.sample.code === 'project-not-activated',
   );
-  const inactive = isSending ? ' (inactive, but still sending)' : ' (inactive)';
+  const inactive = isSending ? ' (inactive but sending)' : ' (inactive)';
   const still = active ? '' : kind === 'unlisted' ? ' (no longer listed)' : inactive;
   const shown = reasons.filter(({ lastHour }) => lastHour > 0);
   const open = reasons.filter(isOpen);
@@ -384,26 +393,26 @@ function causeSteps(
 }
 
 /**
- * Leaves a command that several reasons share under only one of them: one whose views can be sent
+ * Leaves a replay that several reasons share under only one of them: one whose views can be sent
  * now, if there is one.
  */
 function withEachReplayOnce(steps: readonly Step[]): Step[] {
   const kept = new Map<string | undefined, Step>();
   for (const step of steps) {
-    const { command, isReplay } = step;
-    const first = kept.get(command);
-    if (isReplay && (first === undefined || (SEND.test(step.text) && !SEND.test(first.text)))) {
-      kept.set(command, step);
-    }
+    const { command, replay } = step;
+    const first = kept.get(command)?.replay;
+    const isSooner = first === undefined || (first.when !== undefined && !replay?.when);
+    if (replay && isSooner) kept.set(command, step);
   }
-  return steps.map((step) => {
-    if (!step.isReplay || kept.get(step.command) === step) return step;
-    return { text: step.text.replace(SEND, 'Send$1').replace(/:$/, ' with the same command.') };
+  return steps.map((step, i) => {
+    const one = kept.get(step.command);
+    if (!step.replay || one === undefined || one === step) return step;
+    const { stored, when, them } = step.replay;
+    const where = steps.indexOf(one) < i ? 'above' : 'below';
+    const then = when === undefined ? 'The' : `${when} the`;
+    return { text: `${stored} ${then} replay command ${where} sends ${them}, too.` };
   });
 }
-
-/** The end of a step whose command can be used now. */
-const SEND = /To send( the \w+ again:)$/;
 
 /**
  * Returns the reason of refusals, its fix, and what became of the refused views.
@@ -474,7 +483,7 @@ function latestWords(sample: Sample, row: ProjectRow): string {
 
 /** Why a view of an id was refused at this time. */
 function whyRefused({ kind, active, removed }: ProjectRow, atMs: number): string {
-  if (active || (removed && atMs < removed.removedMs)) return "the project wasn't active";
+  if (active || (removed && atMs < removed.removedMs)) return 'no active project had this id';
   if (kind === 'project') return 'the project is inactive';
   return `the projects file ${removed ? 'no longer lists' : "doesn't list"} this id`;
 }
@@ -585,9 +594,10 @@ function fateSteps(
   const them = `the ${noun}${stored === 1 ? '' : 's'}`;
   const isFixed = fixedMs !== undefined || remedy.kind === 'fixed';
   // A project may have been deactivated or removed after the refusals had ended.
-  const isActivation = remedy.kind === 'activate';
-  const first = isActivation ? 'Once the project is active,' : isFixed ? 'To' : 'After the fix,';
-  const again = `${first} send ${them} again:`;
+  const { origin } = remedy.kind === 'activate' ? remedy : {};
+  const activation = `Once the project ${origin === undefined ? 'is active' : `accepts ${origin}`},`;
+  const fix = isFixed ? undefined : 'After the fix,';
+  const when = remedy.kind === 'activate' ? activation : fix;
   const these = (count: number): string => plural(count, `refused ${noun}`);
   // A directory that viewlog can't enter may still have the file, and a record of a replay.
   const isClosed = fate.obstacle === 'directory';
@@ -604,8 +614,9 @@ function fateSteps(
     const file = 'in a file that has since been removed from the data directory';
     steps.push({ text: `${these(stored)} ${were(stored)} stored ${file}.` });
   } else if (stored > 0) {
-    const isReplay = command !== undefined;
-    steps.push({ text: `${still} ${obstructed ?? again}`, command, isReplay });
+    const again = `${when ?? 'To'} send ${them} again:`;
+    const replay = command === undefined ? undefined : { stored: still, when, them };
+    steps.push({ text: `${still} ${obstructed ?? again}`, command, replay });
   }
   if (lost > 0) {
     const got = code === 'storage-unavailable' ? 'got a 503' : `${were(lost)}n't stored`;

@@ -229,7 +229,8 @@ function judgeReason(
   around: Surroundings,
 ): JudgedReason {
   const { sample, sinceMs, lastMs, refusedIn, endedIn } = reason;
-  const { projects, viewBytesMax, nowMs } = around;
+  const { projects, viewBytesMax, nowMs, counts } = around;
+  const { startMs } = counts;
   const [inHour, lastDay] = [refusedIn.lastHour(nowMs), refusedIn.lastDay(nowMs)];
   const endedLastHour = endedIn?.lastHour(nowMs) ?? 0;
   const { project: id = '', origin } = sample;
@@ -244,7 +245,7 @@ function judgeReason(
       sentPerMinute: busiestMinute(activity, reason, nowMs),
     }),
   });
-  const fixedMs = endOf(reason, activity, { remedy, project, nowMs });
+  const fixedMs = endOf(reason, activity, { remedy, project, nowMs, startMs });
   const entry = project ?? projects.removed(id);
   const isBarred = entry?.allowsOrigin(origin) === false && !allows(remedy, project);
   const fate = { ...fateOf(key, reason, activity, around), isBarred };
@@ -277,7 +278,8 @@ export function settle({ counts, projects, viewBytesMax, nowMs }: Settling): voi
     for (const reason of activity.reasons.values()) {
       const project = projects.find(reason.sample.project ?? '');
       const remedy = remedyOf({ ...reason.sample, viewBytesMax, project });
-      reason.endedMs = endOf(reason, activity, { remedy, project, nowMs });
+      const present = { remedy, project, nowMs, startMs: counts.startMs };
+      reason.endedMs = endOf(reason, activity, present);
     }
   }
 }
@@ -286,13 +288,15 @@ interface Present {
   readonly remedy: Remedy;
   readonly project: Project | undefined;
   readonly nowMs: number;
+  /** When the process started. */
+  readonly startMs: number;
 }
 
 /** Returns since when views have been accepted instead; `undefined`: the refusals may go on. */
 function endOf(reason: Reason, activity: Activity, present: Present): number | undefined {
   const { lastMs, refusedIn, acceptedAtLastRefusal, endedMs } = reason;
   if (endedMs !== undefined) return endedMs;
-  const { remedy, project, nowMs } = present;
+  const { remedy, project, nowMs, startMs } = present;
   const { kind } = remedy;
   const acceptedSince = activity.accepted - acceptedAtLastRefusal;
   const before = Math.max(0, activity.acceptedIn.lastHour(nowMs) - acceptedSince);
@@ -301,8 +305,11 @@ function endOf(reason: Reason, activity: Activity, present: Present): number | u
   const isRecovered = (): boolean =>
     nowMs - lastMs >= PAUSE_MS &&
     acceptedSince >= 3 + (5 * before) / Math.max(1, refusedIn.lastHour(nowMs));
-  // Views with another origin may have been accepted before the entry was corrected.
-  const { changedMs = 0 } = (kind === 'fixed' && project) || {};
+  // Other views may have been accepted before the entry was corrected, or before a start with a
+  // larger --max-view.
+  const ofEntry = project?.changedMs ?? 0;
+  const ofLimit = reason.sample.code === 'view-too-large' ? startMs : ofEntry;
+  const changedMs = kind === 'fixed' ? ofLimit : 0;
   const isAccepted = acceptedSince > 0 && activity.lastAcceptedMs! >= changedMs;
   const isOver = kind === 'fixed' ? isAccepted : UNSEEN.has(kind) && isRecovered();
   if (!isOver) return undefined;

@@ -94,11 +94,17 @@ const refusedInAll = ({
 }: Pick<Judged, 'refused'> & Partial<Pick<ProjectRow, 'figures'>>): number =>
   figures?.refusedLastHour ?? refused;
 
+/** Why the views of a reason are refused now: the project may have been activated since. */
+const labelOf = ({ sample, remedy: { kind } }: JudgedReason): string =>
+  kind === 'add-origin' || kind === 'send-origin'
+    ? refusalLabel({ code: 'origin-not-allowed', isCut: false })
+    : refusalLabel(sample);
+
 const LABELS_MAX = 3;
 
 /** ` (origin not allowed)`: each of these reasons once, open ones first, then the most frequent. */
 export function reasonsWords(reasons: Judged['reasons']): string {
-  const labels = [...new Set(reasons.map(({ sample }) => refusalLabel(sample)))];
+  const labels = [...new Set(reasons.map(labelOf))];
   const more = labels.length - LABELS_MAX;
   const shown = [...labels.slice(0, LABELS_MAX), ...(more > 0 ? [`${more} more`] : [])];
   return labels.length === 0 ? '' : ` (${shown.join(', ')})`;
@@ -120,9 +126,11 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
   if (worst !== undefined || file !== undefined) {
     const each = worst && problemNames(open, problemsInAll);
     const arrives = worst === undefined && arriving > 0 ? 'views are still arriving' : undefined;
-    const inOrder = worst === 'red' ? [each, file?.replace(/^T/, 't')] : [file, each ?? arrives];
+    const inOrder = worst === 'red' ? [each, file] : [file, each ?? arrives];
     const none = model.isAnyActive ? undefined : NONE_ACTIVE;
-    return [worst ?? 'amber', [none, ...inOrder].filter(Boolean).join('; ')];
+    const parts = [none, ...inOrder].filter((part) => part !== undefined);
+    const text = parts.map((part, i) => (i > 0 && part === file ? part.replace(/^T/, 't') : part));
+    return [worst ?? 'amber', text.join('; ')];
   }
   const [only] = model.projectsListed === 1 ? model.projects : [];
   if (arriving > 0) {
@@ -160,16 +168,17 @@ function whyUnavailable({ store, space }: StatusModel): string | undefined {
   return isKnown ? store.unavailable : "the view file can't be written";
 }
 
-/** `Aurora: all refused (origin not allowed); 1 more` */
+/** `Aurora: all refused (origin not allowed); 1 more problem` */
 function problemNames(open: readonly ProjectRow[], inAll: number): string {
   const each = open.slice(0, NAMES_MAX).map((row) => {
     const state = row.state === 'silent' ? 'no views for 3 hours' : stateWords(row);
     // A percentage includes the refusals of the hour that have ended.
     const isCounted = state.includes('%') ? ({ lastHour }: JudgedReason) => lastHour > 0 : isOpen;
-    return `${named(row.name)}: ${state}${reasonsWords(row.reasons.filter(isCounted))}`;
+    const why = isWaiting(row) ? '' : reasonsWords(row.reasons.filter(isCounted));
+    return `${named(row.name)}: ${state}${why}`;
   });
   const more = inAll - each.length;
-  return [...each, ...(more > 0 ? [`${formatCount(more)} more`] : [])].join('; ');
+  return [...each, ...(more > 0 ? [plural(more, 'more problem')] : [])].join('; ');
 }
 
 /** Returns the answer of `/arriving`: 503 if somebody should look. */
@@ -185,7 +194,8 @@ export const faultWord = ({ loss, line }: ProjectsFault): string =>
 
 /** Returns when the last view came, when counting began, and a note on what is further down. */
 export function summaryWords(model: StatusModel): string {
-  const { total, nowMs, startMs, sinceMs, store, removedInAll, hasEarlierViews } = model;
+  const { total, nowMs, startMs, sinceMs, store, removedInAll, projectsActive, hasEarlierViews } =
+    model;
   const unlisted = model.unlistedInAll - removedInAll;
   const { lastAcceptedMs: lastMs } = total;
   const [alone, others] = isStream(store)
@@ -196,7 +206,7 @@ export function summaryWords(model: StatusModel): string {
     ...(lastMs === undefined ? [] : [`Last view accepted ${formatDuration(nowMs - lastMs)} ago.`]),
     ...(sinceMs === startMs ? [] : [`viewlog restarted on ${at(startMs)}.`]),
     `The counts began on ${at(sinceMs)}${alone}${hasEarlierViews ? others : ''}.`,
-    ...(removedInAll === 0 ? [] : [`${removedWords(model)} (see below).`]),
+    ...(removedInAll === 0 || projectsActive === 0 ? [] : [`${removedWords(model)} (see below).`]),
     ...(unlisted === 0 ? [] : [ids]),
   ].join(' ');
 }

@@ -98,10 +98,10 @@ export const remedyOf = (refused: Refused): Remedy =>
 const PLAIN_ORIGIN = /^https?:\/\/[a-z0-9.-]+(:\d+)?$/;
 
 /** Returns the fix that activates the project, allows the origin, or both. */
-function activation({ code, project, origin, obstacle }: Refused): Remedy {
+function activation({ project, origin, obstacle }: Refused): Remedy {
   const isActive = project?.active === true;
   const isAllowed = project?.allowsOrigin(origin) === true;
-  if (isActive && (isAllowed || code === 'project-not-activated')) return { kind: 'fixed' };
+  if (isActive && isAllowed) return { kind: 'fixed' };
   if (isActive && !origin) return { kind: 'send-origin' };
   const isListable = origin !== undefined && PLAIN_ORIGIN.test(origin);
   if (isActive && !isListable) return { kind: 'none' };

@@ -324,7 +324,7 @@ const FINDINGS: Findings = {
     },
   ],
   'the projects file is missing': [
-    "error projects file: it is missing. The running viewlog uses the last good list, but can't start again until this is fixed. Restore it from a backup",
+    "error projects file: it is missing. The running viewlog uses the last good list, but can't start again until this is fixed. Restore the file from a backup",
     {
       projects: { content: undefined, faults: ['it is missing'], create: 'viewlog activate ID' },
       ...shown(sceneOf({ fault: { first: 'it no longer exists; restore it', loss: 'missing' } })),

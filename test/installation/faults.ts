@@ -189,7 +189,7 @@ async function loses(place: Place, what: string, lose: () => void): Promise<void
   const fixes = findings.map(({ fix = '' }) => fix).join('\n');
   expect(fixes).not.toContain('activate ID');
   if (place.plan.store === 'stream') return place.write(place.projects, text);
-  const command = commandBelow(fixes, /To restore the last good list:/);
+  const command = commandBelow(fixes, /To restore the last good list(?: \(.*\))?:/);
   if (page !== undefined) expect(commandBelow(page, /To restore it:/)).toBe(command);
   await works(place, command, [place.projects], asEditor(place));
   expect(fs.readFileSync(place.projects, 'utf8')).toBe(text);

@@ -133,7 +133,7 @@ describe.each([
     );
     expect(page).toContain(`\n  To restore it:\n    ${command}\n`);
     const doctor = (await run(['doctor'], { data })).stdout;
-    expect(doctor).toMatch(/To restore the last good list:\s/);
+    expect(doctor).toMatch(/To restore the last good list \(250 projects\):\s/);
     expect(doctor).toContain(`${command}\n`);
     const restores = (): void => {
       execFileSync('sh', ['-c', command], { cwd: '/' });
@@ -171,13 +171,13 @@ test('every message about a projects file that was cut short prints the command 
   );
   const page = await (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
   const [, command = ''] =
-    /\n {2}If parts of the file are missing, restore the last good list instead:\n {4}(.*)\n/.exec(
+    /\n {2}If parts of the file are missing, restore the last good list \(\d+ projects?\) instead:\n {4}(.*)\n/.exec(
       page,
     )!;
   const saved = `; if the file was cut short, restore the last good list: ${command}`;
   const doctor = (await run(['doctor'], { data })).stdout;
   expect(doctor.replaceAll(/\s+/g, ' ')).toContain(
-    `If parts of the file are missing, restore the last good list: ${command} Otherwise, correct the file. To check it again, run:`,
+    `If parts of the file are missing, restore the last good list (250 projects): ${command} Otherwise, correct the file. To check it again, run:`,
   );
   await viewlog.signal('SIGTERM');
   for (const args of [['check'], SERVE]) {
@@ -220,6 +220,17 @@ test("no command is printed that copies the list into the projects file's missin
       ),
     ]);
   }
+});
+
+test('no command is printed that restores an empty list', async () => {
+  const viewlog = await startWatched();
+  const path = `${viewlog.data}/projects.json`;
+  fs.writeFileSync(path, '{"projects":[]}');
+  const saved = `${viewlog.data}/last-projects.json`;
+  await until(() => fs.readFileSync(saved, 'utf8') === '{"projects":[]}');
+  fs.writeFileSync(path, '{"projects":[{"id":"1');
+  await viewlog.says(/but a restart would lose it and fail$/m);
+  expect(await (await fetch(`${viewlog.statusUrl}/status.txt`)).text()).not.toContain(saved);
 });
 
 test('a projects file outside the data directory can be restored too', async () => {

@@ -232,7 +232,7 @@ function objections(world: World, model: StatusModel): string[] {
     const name = isUnreadable ? 'Requests without a project' : `Project ${id}`;
     const isNamed = headline.includes(name);
     // The headline names three problems, the worst first, and counts the others.
-    const isCounted = isNamed || /^(?:[^;]+; ){3}[1-9] more$/.test(headline);
+    const isCounted = isNamed || /^(?:[^;]+; ){3}[1-9] more problems?$/.test(headline);
     if (isOn && accepted === 0 && !isUnreadable) {
       object(colour !== 'red' || headlineColour !== 'red' || !isNamed, `all: ${all}`);
     }

@@ -130,7 +130,7 @@ The projects file has been invalid since ${at('14:00')}. viewlog continues with 
   });
 
   it('the projects file was emptied', () => {
-    const saved = { path: '/data/last-projects.json', restore: 'cp a b' };
+    const saved = { path: '/data/last-projects.json', restore: 'cp a b', projects: 2 };
     const scene = sceneOf({ fault: { first: 'projects.json is empty', loss: 'empty', saved } });
     expect(scene.text()).toMatch(
       /^The projects file is empty; views are still arriving\nThe projects file "\/data\/projects\.json" has been empty since .* list, saved in "\/data\/last-projects\.json", but a restart would fail\.\n {2}To restore it:\n {4}cp a b$/,
@@ -140,7 +140,7 @@ The projects file has been invalid since ${at('14:00')}. viewlog continues with 
   it('the projects file was removed, and there is no copy', () => {
     const scene = sceneOf({ fault: { first: 'projects.json is gone', loss: 'missing' } });
     expect(scene.text()).toMatch(
-      /^The projects file is missing; views are still arriving\nThe projects file "\/data\/projects\.json" has been missing since .* list, but a restart would lose it and fail\.\n {2}Restore it from a backup, or list every project in it again: .*\.\n {2}To read how to restore it:\n {4}\/srv\/viewlog help 'restore projects'$/,
+      /^The projects file is missing; views are still arriving\nThe projects file "\/data\/projects\.json" has been missing since .* list, but a restart would lose it and fail\.\n {2}Restore the file from a backup, or write a new one .*\.\n {2}To read how to restore it:\n {4}\/srv\/viewlog help 'restore projects'$/,
     );
   });
 
@@ -449,7 +449,7 @@ Aurora: both views in the last hour were refused (invalid view). The refusals be
     const ids = Array.from({ length: 13 }, (_, i) => String(i + 1));
     scene.list(...ids.map((id) => ({ id })));
     for (const id of ids) scene.refuse(1, { code: 'invalid-view', project: id });
-    expect(scene.text()).toMatch(/; 10 more\n/);
+    expect(scene.text()).toMatch(/; 10 more problems\n/);
     expect(scene.text()).toMatch(/\n3 more problems: see below\.$/);
     for (const id of ids) scene.accept(1, id);
     scene.list({ id: '99', name: 'Other' });
@@ -489,7 +489,7 @@ Aurora: both views in the last hour were refused (invalid view). The refusals be
     scene.refuse(1, { code: 'origin-not-allowed', project: '1' });
     scene.refuse(99, unlisted('3'), MOVED);
     expect(scene.text()).toMatch(
-      /^Project 4: all refused \(invalid view\); Aurora: all refused \(origin not allowed\); Project 3: inactive but sending \(project not activated\); 1 more\n/,
+      /^Project 4: all refused \(invalid view\); Aurora: all refused \(origin not allowed\); Project 3: inactive but sending \(project not activated\); 1 more problem\n/,
     );
     expect(scene.model().projects.map(({ id }) => id)).toStrictEqual(['4', '1', '3', '5', '2']);
     expect(scene.text()).toContain(`
@@ -498,7 +498,7 @@ Aurora: its only view in the last hour was refused (origin not allowed). The ref
   The project accepts only its listed origins, so it refuses views without an Origin header. Browsers send the header, and a proxy must pass it on. A program must send one of the project's origins, or use the id of a project without origins. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
   1 refused view is stored. A replay wouldn't help: the project would refuse the view again, because it has no Origin header.
-Project 3 (inactive, but still sending): all 99 views in the last hour were refused (project not activated). The refusals began on ${at('14:00')}.
+Project 3 (inactive but sending): all 99 views in the last hour were refused (project not activated). The refusals began on ${at('14:00')}.
   99 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: the project is inactive.
   If this site should be counted, activate the project. Otherwise, remove the script from its pages. To activate the project:
     ${VIEWLOG} activate 3 ${FILES}
@@ -603,7 +603,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   scene.refuse(1, unlisted('1000010'), 'https://a;b');
   scene.refuse(9, unlisted('77'), 'https://x.example');
   const again = `
-  9 refused views are stored. Once the project is active, send the views again:
+  9 refused views are stored. Once the project accepts https://x.example, send the views again:
     ${REPLAY.replace('--project 1', '--project 77')}
 `;
   expect(scene.whole()).toContain('. Views of 2 unlisted ids were refused (see below).\n');
@@ -616,10 +616,10 @@ it('the status page shows an unlisted id until it is activated, with the command
   // No command allows an odd Origin.
   expect(scene.whole()).toContain(`    ${VIEWLOG} activate 1000010 ${FILES}\n`);
   scene.list(AURORA, { id: '2' }, { id: '77', name: 'New' });
-  expect(scene.text()).toMatch(/^New: fixed, waiting for a view \(project not activated\)\n/);
+  expect(scene.text()).toMatch(/^New: fixed, waiting for a view\n/);
   expect(headlineOf(scene.model())[0]).toBe('amber');
   expect(scene.text()).toContain('The cause is gone, but no view has been accepted since.');
-  const now = again.replace('Once the project is active,', 'To');
+  const now = again.replace('Once the project accepts https://x.example,', 'To');
   expect(scene.whole()).toContain(now);
   scene.accept(1, '77');
   expect(scene.text()).toMatch(
@@ -707,7 +707,7 @@ it('the status page offers no replay of views that the list of origins would ref
     "1 refused view is stored. A replay wouldn't help: the project would refuse the view again, because its origin isn't listed.",
   );
   scene.refuse(1, unlisted('77'), MOVED);
-  expect(scene.text()).toContain('Once the project is active, send the view again:');
+  expect(scene.text()).toContain(`Once the project accepts ${MOVED}, send the view again:`);
 });
 
 it('the status page says when the first view came after the edit, although others came before it', () => {
@@ -745,8 +745,7 @@ it('a cause that is fixed stays fixed when its project is edited again', () => {
 
 /** Returns the collector that another process restores from what this one saves. */
 function restarted(scene: Scene, ...projects: ProjectEntry[]): Scene {
-  settle(scene.state());
-  const again = new Scene(projects);
+  const again = new Scene(projects, scene.nowMs);
   again.nowMs = scene.nowMs;
   again.counts.restore(v.parse(savedCounts, JSON.parse([...slicesOf(scene.counts)].join(''))));
   return again;
@@ -774,6 +773,7 @@ it('a problem that has ended comes back only with another refusal', () => {
     expect(scene.whole()).not.toMatch(/Views of \d unlisted|were? refused since/);
   }
   // Also after a restart.
+  settle(scene.state());
   const again = restarted(scene, off);
   expect(again.text()).toBe('Aurora is inactive, so its views are refused');
   again.refuse(1, unlisted('1'), MOVED);
@@ -788,6 +788,7 @@ it('refusals of a problem that has ended are no part of the next one with its ca
   scene.accept(6);
   scene.list(AURORA);
   scene.refuse(1, moved, MOVED);
+  settle(scene.state());
   const again = restarted(scene, AURORA);
   for (const { text, isAlarming } of [scene, again].map(seen)) {
     expect(text).toContain(
@@ -840,7 +841,7 @@ it("the status page doesn't blame the removal of a project for views that were r
   expect(scene.whole()).toContain(
     `Project 77 was in the projects file, but inactive; its last accepted view came on ${at('14:00')}. No view has been refused since its removal. If it was removed on purpose, remove the script from its pages. To list it again and activate it:\n    ${VIEWLOG} activate 77 ${FILES}\n`,
   );
-  expect(scene.whole()).toContain(": the project wasn't active.");
+  expect(scene.whole()).toContain(': no active project had this id.');
   scene.refuse(1, unlisted('77'));
   expect(scene.whole()).not.toContain('since its removal');
   expect(scene.whole()).toContain(': the projects file no longer lists this id.');
@@ -898,7 +899,7 @@ it('the status page reports no problem for a deactivated project that has stoppe
   scene.list({ ...off, maxViewsPerMinute: 20 }, { id: '2' });
   expect(scene.text()).toBe('Views are arriving from 1 of 1 active projects');
   scene.refuse(1, unlisted('1'), 'https://aurora.example');
-  expect(scene.text()).toContain('\nAurora (inactive, but still sending): 8 of 14 views ');
+  expect(scene.text()).toContain('\nAurora (inactive but sending): 8 of 14 views ');
   expect(scene.text()).toMatch(
     /^Aurora: inactive but sending \(origin not allowed, project not activated\)\n/,
   );
@@ -1387,18 +1388,18 @@ it('the status page prints a replay for several reasons once, under views that c
   scene.refuse(3, moved, MOVED);
   scene.refuse(2, moved, other);
   expect(scene.text().split(REPLAY)).toHaveLength(2);
-  const later = (views: number) =>
-    `${views} refused views are stored. After the fix, send the views again with the same command.`;
-  expect(scene.text()).toContain(later(2));
+  const later = (views: number, where: string) =>
+    `${views} refused views are stored. After the fix, the replay command ${where} sends the views, too.`;
+  expect(scene.text()).toContain(later(2, 'above'));
   scene.list({ ...AURORA, origins: [other] });
-  expect(scene.text()).toContain(later(3));
+  expect(scene.text()).toContain(later(3, 'below'));
   expect(scene.text()).toContain(
     `2 refused views are stored. To send the views again:\n    ${REPLAY}`,
   );
   scene.list({ ...AURORA, origins: [MOVED, other] });
   expect(scene.text().split(REPLAY)).toHaveLength(2);
   expect(scene.text()).toContain(
-    '2 refused views are stored. Send the views again with the same command.',
+    '2 refused views are stored. The replay command above sends the views, too.',
   );
 });
 
@@ -1413,8 +1414,9 @@ it("the status page separates the origins of an unlisted id's views", () => {
   scene.list(AURORA, { id: '77', origins: [b] });
   scene.accept(1, '77');
   expect(scene.text()).toContain(
-    "3 refused views are stored. A replay wouldn't help: the project would refuse the views again, because their origin isn't listed.",
+    `If ${a} is one of the project's sites, add it:\n    ${activate(a)}  3 refused views are stored. After the fix, the replay command below sends the views, too.`,
   );
+  expect(scene.text()).toMatch(/^Project 77: 83% refused \(origin not allowed, /);
   expect(scene.text()).toContain('2 refused views are stored. To send the views again:');
   // The limit includes those that are counted together.
   for (let i = 0; i < 30; i++) scene.refuse(1, unlisted('88'), `https://${i}.example`);
@@ -1427,7 +1429,7 @@ it('the status page shows a removed project whose views arrived, before a view i
   scene.accept(9, '2');
   scene.list({ ...AURORA, active: false });
   expect(scene.whole()).toMatch(
-    /^Aurora is inactive, so its views are refused; 1 project with recent views was removed\nLast view .* 1 project with recent views was removed \(see below\)\.\n/,
+    /^Aurora is inactive, so its views are refused; 1 project with recent views was removed\nLast view .* 14:00 UTC\.\n/,
   );
   expect(headlineOf(scene.model())[0]).toBe('amber');
   expect(scene.whole()).toContain(`Unlisted ids with views in the last 24 hours:
@@ -1435,16 +1437,32 @@ it('the status page shows a removed project whose views arrived, before a view i
   Project 2 was in the projects file; its last accepted view came on ${at('14:00')}. No view has been refused since its removal. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, add the entry again:
     ${VIEWLOG} activate 2 ${FILES}
 `);
+  scene.list(AURORA);
+  expect(scene.whole()).toContain('. 1 project with recent views was removed (see below).\n');
   scene.list();
   expect(scene.text()).toBe(
     'No project is active, so every view is refused; 1 project with recent views was removed',
   );
   // While the projects file is invalid, no command can change it.
-  scene.around = { fault: {} };
+  scene.around = { fault: { line: ['', ''] } };
+  expect(scene.text()).toMatch(/^No project is active, .*; the projects file is invalid\n/);
   expect(scene.whole()).not.toContain(' activate 2 ');
   scene.around = {};
   scene.nowMs += DAY_MS + HOUR_MS;
   expect(scene.whole()).not.toContain('removed');
+});
+
+it('views over the old limit have ended only once a view is accepted under the new one', () => {
+  const scene = sceneOf();
+  // As if the limit had been lower before the restart.
+  scene.refuse(9, { code: 'view-too-large', project: '1', bytes: 10_000 });
+  scene.accept(9);
+  scene.nowMs += MINUTE_MS;
+  const again = restarted(scene, AURORA);
+  expect(again.text()).toMatch(/^Aurora: fixed, waiting for a view\n/);
+  again.nowMs += MINUTE_MS;
+  again.accept(1);
+  expect(again.text()).toContain(`Aurora: the problem ended on ${at('14:02')}.`);
 });
 
 it('the headline names three reasons of a problem', () => {
