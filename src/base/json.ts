@@ -29,6 +29,7 @@ const WITHIN: Record<string, string> = {
   InvalidCharacter: 'expected no tab or other control character inside text',
 };
 
+const LITERALS = ['true', 'false', 'null'];
 const WORD = /^[-+\w.]+/;
 /** What to write instead of a word that is no value. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
@@ -111,6 +112,9 @@ export function syntaxFault(text: string): Fault | undefined {
     if (name === 'UnexpectedEndOfString')
       stop(offset, unclosed(found.slice(1), text.slice(offset + length)));
     const isWord = name === 'InvalidSymbol' && next.startsWith(VALUE);
+    const literal = LITERALS.find((one) => one.startsWith(found));
+    const isLast = text.slice(offset + length).trim() === '';
+    if (isWord && literal && isLast) stop(offset, `expected ${literal}; found ${AT_END}`);
     const word = isWord ? wordAt(text, offset) || found : found;
     // What would follow the comma is there already.
     const isItem = /^["{[\w-]/.test(found) && next.endsWith('","');

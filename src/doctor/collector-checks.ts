@@ -103,10 +103,10 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
   // Another check reports that viewlog, unlike this user, can't read the file.
   if (status.overview?.projectsFault?.access !== undefined) return [];
   const { projects } = reading.file;
-  if (activeIn(reading).length > 0) {
-    return [ok(`"${of.projects}" lists ${summaryOf(projects)}.`)];
-  }
-  const what = `No project in "${of.projects}" is active, so every view is refused.`;
+  const isAnyActive = activeIn(reading).length > 0;
+  const what = isAnyActive
+    ? `"${of.projects}" lists ${summaryOf(projects)}.`
+    : `No project in "${of.projects}" is active, so every view is refused.`;
   const [removed, ...more] = status.overview?.unlisted.filter((one) => one.removed?.active) ?? [];
   if (removed !== undefined) {
     const { text, command } = delistedStep(removed, removed.figures.lastAcceptedMs, of);
@@ -114,8 +114,9 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
       more.length === 0
         ? ''
         : ` The status page shows ${plural(more.length, 'more removed project')}.`;
-    return [warning(`${what}${others}`, text, command)];
+    return [warning(`${what} A project with recent views was removed.${others}`, text, command)];
   }
+  if (isAnyActive) return [ok(what)];
   const [{ id } = { id: undefined }] = projects;
   const text = id ? 'Activate a project:' : 'Add a project. Replace ID with its id:';
   return [warning(what, text, commands.activate(of, id ?? 'ID'))];

@@ -28,6 +28,7 @@ const FILTER_LENGTH_MAX = 100;
 export function collectorStatus({ keepDays, installation, snapshot }: CollectorSource) {
   const { data } = installation();
   const records = data === undefined ? undefined : replayRecords(data);
+  const isRemoved = (id: string): boolean => snapshot().projects.removed(id) !== undefined;
   const filesNow = () => lookAround(data, keepDays, snapshot().nowMs, installation().owners.data);
   /** @param project the only id to judge; by default, all are judged. */
   const modelNow = async ({ req }: Context, project?: string) => {
@@ -59,7 +60,7 @@ export function collectorStatus({ keepDays, installation, snapshot }: CollectorS
         // A monitor that names a removed id shouldn't see 200.
         return model.problemsInAll > 0
           ? context.text(`${text}\n`, 503)
-          : context.text("That project isn't listed.\n", 404);
+          : context.text(`That project ${isRemoved(id) ? 'is no longer' : "isn't"} listed.\n`, 404);
       },
       '/page.css': (context) => pageFile(context, 'page.css', 'text/css'),
       '/page.js': (context) => pageFile(context, 'page.js', 'text/javascript'),

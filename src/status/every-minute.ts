@@ -113,8 +113,10 @@ export class RefusalLog {
       const which = causes.size > 1 && open.length > 0 ? `For "${begun[0]}": ` : '';
       this.#log.warn(`${what}. ${which}${this.#fixFor(begun[1], judged)}`);
     }
-    const left = new Set(open.map(labelOf).filter((cause) => last.causes.has(cause)));
-    const isEnded = left.size < last.causes.size && (left.size > 0 || state === 'arriving');
+    const logged = open.map(labelOf).filter((cause) => last.causes.has(cause));
+    const isOver = state === 'arriving';
+    const left = new Set(isOver ? [] : logged);
+    const isEnded = left.size < last.causes.size && (left.size > 0 || isOver);
     if (isEnded && nowMs - last.endedMs >= HOUR_MS) {
       const ended = [...last.causes].filter((cause) => !left.has(cause));
       // Without a fix, other views may have been accepted instead.
@@ -124,12 +126,14 @@ export class RefusalLog {
       };
       const isAgain = open.length === 0 && ended.every(isCauseFixed);
       const what = kind === 'requests' ? 'requests no longer fail' : 'views are no longer refused';
+      const few = `at most one in ten ${kind === 'requests' ? 'requests still fail' : 'views are still refused'}`;
+      const isRare = isOver && logged.length > 0;
       const how = isAgain
         ? 'views are accepted again; they had been refused'
         : `${what} for ${ended.length > 1 ? 'these reasons' : 'this reason'}`;
-      const rest = open.length > 0 ? ', but still for others' : '';
+      const rest = open.length > 0 && !isRare ? ', but still for others' : '';
       last = { ...last, endedMs: nowMs, causes: left };
-      this.#log.info(`${who}: ${how} (${ended.join(', ')})${rest}`);
+      this.#log.info(`${who}: ${isRare ? few : how} (${ended.join(', ')})${rest}`);
     }
     if (last !== NEVER) this.#logged.set(id, last);
   }

@@ -13,7 +13,7 @@ import { type Resent, resentKey } from './resent.ts';
 export type ProjectState =
   /** All views of the last hour were refused. */
   | 'refused'
-  /** More than one in ten views were refused. */
+  /** More than one in ten views were refused, or the project was off and no view came since. */
   | 'partly-refused'
   /** Views would be refused, because nothing can be stored. */
   | 'not-stored'
@@ -35,6 +35,8 @@ interface Arrivals {
    * stopped sending.
    */
   readonly refused: number;
+  /** True: views were refused because the project was off, and none was accepted since. */
+  readonly isOff: boolean;
   /** True: a view was accepted in the last three hours. */
   readonly hasRecentViews: boolean;
   /** True: the collector ran all that time and could store views. */
@@ -120,9 +122,9 @@ const HABIT_VIEWS = 20;
 const SILENT_MS = 3 * HOUR_MS;
 
 export function stateOf(arrivals: Arrivals): ProjectState {
-  const { active, isDown, accepted, refused, acceptedYesterday } = arrivals;
+  const { active, isDown, accepted, refused, isOff, acceptedYesterday } = arrivals;
   if (refused > 0 && accepted === 0) return 'refused';
-  if (refused * 10 > accepted + refused) return 'partly-refused';
+  if (isOff || refused * 10 > accepted + refused) return 'partly-refused';
   if (!active) return 'inactive';
   if (isDown) return 'not-stored';
   if (accepted > 0) return 'arriving';
@@ -166,13 +168,15 @@ export function judge(
     );
   const open = reasons.filter(isOpen);
   // Refusals from before a deactivation are no longer a problem.
-  const isSending = active || open.some(({ sample }) => sample.code === 'project-not-activated');
+  const off = open.filter(({ sample }) => sample.code === 'project-not-activated');
+  const isSending = active || off.length > 0;
   const outageMs = Math.max(counts.startMs, ...outages.map(([, { lastMs }]) => lastMs));
   const arrivals = {
     active,
     isDown,
     accepted: activity.acceptedIn.lastHour(nowMs),
     refused: isSending ? open.reduce((sum, { lastHour }) => sum + lastHour, 0) : 0,
+    isOff: off.some(({ remedy }) => !active || remedy.kind === 'fixed'),
     // Nobody expects requests that name no project, so they are never silent.
     hasRecentViews: kind === 'requests' || nowMs - (activity.lastAcceptedMs ?? 0) < SILENT_MS,
     hasListened: nowMs - outageMs >= SILENT_MS,

@@ -213,8 +213,7 @@ describe('/arriving', () => {
     const ask = arriving(scene);
     scene.accept(1, '77');
     scene.list({ id: '1' });
-    const unlisted = [404, "That project isn't listed."];
-    expect(await ask('?project=77')).toStrictEqual(unlisted);
+    expect(await ask('?project=77')).toStrictEqual([404, 'That project is no longer listed.']);
     for (const project of ['77', '78']) {
       scene.refuse(20, { code: 'project-not-activated', project });
     }
@@ -223,7 +222,7 @@ describe('/arriving', () => {
       503,
       'Shop: no longer listed (project not activated)',
     ]);
-    expect(await ask('?project=78')).toStrictEqual(unlisted);
+    expect(await ask('?project=78')).toStrictEqual([404, "That project isn't listed."]);
     expect(await ask('?project=1')).toStrictEqual([200, 'No view accepted from Project 1 yet']);
   });
 
@@ -437,6 +436,24 @@ it.each([
     expect(log.lines[0]).toMatch(/^warn: .* --origin https:\/\/c\.example$/);
   },
 );
+
+it('a collector logs when few views are still refused for a cause', () => {
+  const log = memoryLog();
+  const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
+  const origins = ['https://a.example', 'https://b.example'];
+  const scene = new Scene([{ id: '1', origins: origins.slice(0, 1) }]);
+  const refuse = (views: number, origin: string): void =>
+    scene.refuse(views, { code: 'origin-not-allowed', project: '1' }, origin);
+  refuse(9, 'https://b.example');
+  refuse(1, 'https://c.example');
+  for (const one of scene.judged()) refusalLog.update(one, scene.state());
+  scene.list({ id: '1', origins });
+  scene.accept(20);
+  for (const one of scene.judged()) refusalLog.update(one, scene.state());
+  expect(log.lines.slice(1)).toStrictEqual([
+    'info: Project 1: at most one in ten views are still refused (origin not allowed)',
+  ]);
+});
 
 it('a collector logs the fix for the origin with the most refusals', () => {
   const log = memoryLog();

@@ -1465,6 +1465,20 @@ it('views over the old limit have ended only once a view is accepted under the n
   expect(again.text()).toContain(`Aurora: the problem ended on ${at('14:02')}.`);
 });
 
+it('the status page follows a busy project that is deactivated while its pages send', () => {
+  const scene = sceneOf({ files: { refusedDays } });
+  scene.accept(40);
+  scene.list({ ...AURORA, active: false }, { id: '2' });
+  expect(scene.text()).toBe('Views are arriving from 1 of 1 active projects');
+  scene.refuse(1, unlisted('1'), AURORA.origins[0]);
+  expect(scene.text()).toMatch(/^Aurora: inactive but sending \(project not activated\)\n/);
+  scene.list(AURORA, { id: '2' });
+  expect(scene.text()).toMatch(/^Aurora: fixed, waiting for a view\n/);
+  expect(scene.text()).toContain(`To send the view again:\n    ${REPLAY}`);
+  scene.accept();
+  expect(scene.text()).toContain('Aurora: the problem ended on');
+});
+
 it('the headline names three reasons of a problem', () => {
   const scene = sceneOf();
   scene.list(AURORA);

@@ -8,6 +8,7 @@ const QUIET = {
   isDown: false,
   accepted: 0,
   refused: 0,
+  isOff: false,
   hasRecentViews: false,
   hasListened: true,
   acceptedYesterday: 0,
@@ -36,6 +37,11 @@ it.each<[string, ProjectState, Partial<typeof QUIET>]>([
   ['that is deactivated', 'inactive', { active: false, acceptedYesterday: 20 }],
   ['that still sends after its deactivation', 'refused', { active: false, refused: 1 }],
   ['that has just been deactivated', 'inactive', { active: false, accepted: 1 }],
+  [
+    'with a view refused since its deactivation',
+    'partly-refused',
+    { active: false, accepted: 99, refused: 1, isOff: true },
+  ],
 ])('a project %s has the state "%s"', (_, state, arrivals) => {
   expect(stateOf({ ...QUIET, ...arrivals })).toBe(state);
 });
