@@ -19,6 +19,8 @@ export function lineAndColumn(text: string, offset: number): { line: number; col
 
 const VALUE = 'a JSON value';
 const KEY = 'a key in double quotes';
+/** What may follow a value within these brackets. */
+const AFTER: Record<string, string> = { '{': '"}" or ","', '[': '"]" or ","' };
 
 /** Faults within a value or a comment, by jsonc-parser's names. */
 const WITHIN: Record<string, string> = {
@@ -29,7 +31,6 @@ const WITHIN: Record<string, string> = {
   InvalidCharacter: 'expected no tab or other control character inside text',
 };
 
-const LITERALS = ['true', 'false', 'null'];
 const WORD = /^[-+\w.]+/;
 /** What to write instead of a word that is no value. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
@@ -50,6 +51,10 @@ export const endsTooEarly = (message: string): boolean => message.endsWith(`foun
 const AT_END = 'the end of the text';
 
 const wordAt = (text: string, offset: number): string => WORD.exec(text.slice(offset))?.[0] ?? '';
+
+/** Returns the word within which the text ends: `true` for `tru`. */
+const cutWord = (found: string, rest: string): string | undefined =>
+  rest.trim() === '' ? ['true', 'false', 'null'].find((one) => one.startsWith(found)) : undefined;
 
 function badNumber(word: string): string {
   const expected = /^-?0\d+$/.test(word)
@@ -74,10 +79,7 @@ export function syntaxFault(text: string): Fault | undefined {
   const open: string[] = [];
   /** What may follow here. */
   let next: string = VALUE;
-  const afterValue = (): void => {
-    const end = { '{': '}', '[': ']' }[open.at(-1) ?? ''];
-    next = end === undefined ? AT_END : `"${end}" or ","`;
-  };
+  const afterValue = (): void => void (next = AFTER[open.at(-1) ?? ''] ?? AT_END);
   const enter = (offset: number): void => {
     const begin = text.charAt(offset);
     if (open.push(begin) > DEPTH_MAX)
@@ -101,7 +103,7 @@ export function syntaxFault(text: string): Fault | undefined {
   };
   const onError = (error: ParseErrorCode, offset: number, length: number): void => {
     const name = printParseErrorCode(error);
-    const found = text.slice(offset, offset + length);
+    const [found, rest] = [text.slice(offset, offset + length), text.slice(offset + length)];
     const before = text.slice(0, offset).trimEnd().length - 1;
     if (/^[\]}]/.test(found) && text.charAt(before) === ',') {
       stop(before, `unexpected comma before the closing "${found}"`);
@@ -109,23 +111,20 @@ export function syntaxFault(text: string): Fault | undefined {
     // The parser reads `01`, `0x1F` and `2026-11-22` as several words.
     if (number.end === offset && WORD.test(found))
       stop(number.offset, badNumber(wordAt(text, number.offset)));
-    if (name === 'UnexpectedEndOfString')
-      stop(offset, unclosed(found.slice(1), text.slice(offset + length)));
+    if (name === 'UnexpectedEndOfString') stop(offset, unclosed(found.slice(1), rest));
     const isWord = name === 'InvalidSymbol' && next.startsWith(VALUE);
-    const literal = LITERALS.find((one) => one.startsWith(found));
-    const isLast = text.slice(offset + length).trim() === '';
-    if (isWord && literal && isLast) stop(offset, `expected ${literal}; found ${AT_END}`);
+    const cut = isWord && cutWord(found, rest);
+    if (cut) stop(offset, `expected ${cut}; found ${AT_END}`);
     const word = isWord ? wordAt(text, offset) || found : found;
     // What would follow the comma is there already.
     const isItem = /^["{[\w-]/.test(found) && next.endsWith('","');
     const expected = isWord ? insteadOf(word) : isItem ? '","' : next;
-    const what = WITHIN[name] ?? `expected ${expected}`;
-    stop(offset, `${what}; found ${length === 0 ? AT_END : quote(word)}`);
+    const end = length === 0 ? AT_END : quote(word);
+    stop(offset, `${WITHIN[name] ?? `expected ${expected}`}; found ${end}`);
   };
   const onBegin = { onObjectBegin: enter, onArrayBegin: enter };
   const onEnd = { onObjectEnd: leave, onArrayEnd: leave };
-  const onKey = (): void => void (next = '":"');
-  const within = { onObjectProperty: onKey, onSeparator, onLiteralValue };
+  const within = { onObjectProperty: () => void (next = '":"'), onSeparator, onLiteralValue };
   try {
     visit(text, { ...onBegin, ...onEnd, ...within, onError }, { disallowComments: true });
   } catch (error) {

@@ -1,15 +1,17 @@
+import { dirname } from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import { echo, printable, shellQuoted } from '../base/text.ts';
 import { ownerOf } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
-import { absolute, withOwners } from '../installation/installation.ts';
+import { absolute, type Installation, withOwners } from '../installation/installation.ts';
 import { changeProject } from '../projects/change-project.ts';
 import { curlOf } from '../projects/curl.ts';
 import { editProject } from '../projects/edit.ts';
 import { typoOf } from '../projects/typo.ts';
 import { isOrigin, ORIGIN_SHAPE, originKey, originMeant } from '../projects/origins.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';
+import { lastEntryOf } from '../status/saved-counts.ts';
 import { ACTIVATE_OPTIONS, OPTIONS } from '../settings.ts';
 import { collectorAddress, defineCommand } from './command.ts';
 
@@ -44,13 +46,9 @@ export const activate = defineCommand({
     });
     const { address, isRunning } = await collectorAddress(settings, self);
     const installation = await withOwners({ ...self, address });
-    const near = before === undefined ? typoOf(id, listed)?.id : undefined;
-    if (near !== undefined) {
-      const undo = commands.deactivate(installation, id);
-      log.warn(
-        `Project ${id} is new and one typo away from ${near}. If ${near} is the typo, correct the projects file. If ${id} is the typo, deactivate it: ${undo}`,
-      );
-    }
+    const dir = self.data ?? dirname(absolute(projects));
+    const doubts = before === undefined ? await doubtsAbout(after, listed, dir, installation) : [];
+    for (const doubt of doubts) log.warn(doubt);
     const known = new Set(before?.origins?.map(originKey));
     for (const origin of removedOrigins.filter((one) => !known.has(originKey(one)))) {
       log.warn(`${origin} wasn't among the origins of project ${id}`);
@@ -125,6 +123,24 @@ export function checkOrigins(flag: string, origins: readonly string[]): void {
       ? `For example: --${flag} https://www.example.com`
       : `Did you mean ${shellQuoted(meant)}?`;
   throw new Fatal(EXIT.usage, `--${flag} ${ORIGIN_SHAPE}; found "${echo(wrong)}". ${hint}`);
+}
+
+/** Returns why a new project may not be what was meant. */
+async function doubtsAbout(
+  added: ProjectEntry,
+  listed: readonly ProjectEntry[],
+  data: string,
+  of: Installation,
+): Promise<string[]> {
+  const { id } = added;
+  const near = typoOf(id, listed)?.id;
+  const last = await lastEntryOf(id, data);
+  const typo = `Project ${id} is new and one typo away from ${near}. If ${near} is the typo, correct the projects file. If ${id} is the typo, deactivate it: ${commands.deactivate(of, id)}`;
+  const restore =
+    last &&
+    `Project ${id} was listed before, for ${rulesOf(last)}; to restore that entry, run: ${commands.activateAsWas(of, last)}`;
+  const isOther = last && rulesOf(last) !== rulesOf(added);
+  return [...(near === undefined ? [] : [typo]), ...(restore && isOther ? [restore] : [])];
 }
 
 interface Activation {

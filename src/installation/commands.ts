@@ -170,6 +170,24 @@ const editing = (of: Installation, command: readonly string[], options: Options)
 export const activate = (of: Installation, id: string, options: Options = {}): string =>
   editing(of, ['activate', id], options);
 
+/** An entry of the projects file. */
+interface Entry {
+  readonly id: string;
+  readonly name?: string | undefined;
+  readonly origins?: readonly string[] | undefined;
+  readonly contact?: string | undefined;
+  readonly maxViewsPerMinute?: number | undefined;
+}
+
+/** Returns the command that lists a project again as it was. */
+export const activateAsWas = (
+  of: Installation,
+  { id, name, origins, contact, maxViewsPerMinute }: Entry,
+): string => {
+  const options = { name, origin: origins, contact, 'max-views-per-minute': maxViewsPerMinute };
+  return activate(of, id, options);
+};
+
 export const deactivate = (of: Installation, id: string): string =>
   editing(of, ['deactivate', id], {});
 

@@ -507,10 +507,8 @@ export function delistedStep(
   const text = `${was} ${onPurpose} ${byMistake} restore the entry in the projects file.`;
   if (obstacle !== undefined) return { text };
   if (removed !== undefined) {
-    const { active, name, origins, contact, maxViewsPerMinute } = removed;
-    const entry = { name, origin: origins, contact, 'max-views-per-minute': maxViewsPerMinute };
-    const command = commands.activate(of, id, entry);
-    const again = active
+    const command = commands.activateAsWas(of, removed);
+    const again = removed.active
       ? `${byMistake} add the entry again:`
       : 'To list it again and activate it:';
     return { text: `${was} ${onPurpose} ${again}`, command };

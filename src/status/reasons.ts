@@ -134,12 +134,14 @@ const activity = v.pipe(
   }),
 );
 
+export const removedEntry = v.object({ ...projectEntry.entries, removedMs: number });
+
 /** The counts that are saved for later processes. */
 export type SavedCounts = Omit<v.InferOutput<typeof savedCounts>, 'removed'>;
 export const savedCounts = v.object({
   sinceMs: number,
   /** The last entries of projects that are no longer listed. */
-  removed: v.optional(v.array(v.object({ ...projectEntry.entries, removedMs: number })), []),
+  removed: v.optional(v.array(removedEntry), []),
   /** Views. */
   total: activity,
   /** Accepted if their project was known, refused if they failed before that. */

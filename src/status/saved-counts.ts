@@ -11,8 +11,20 @@ import { replaceFile } from '../disk/durable.ts';
 import type { Lock } from '../disk/lock.ts';
 import { systemFiles } from '../disk/ops.ts';
 import type { ProjectList, RemovedProject } from '../projects/project-list.ts';
+import type { ProjectEntry } from '../projects/projects-schema.ts';
 import type { Counts } from './counts.ts';
-import { savedCounts } from './reasons.ts';
+import { removedEntry, savedCounts } from './reasons.ts';
+
+const countsIn = (dir: string): string => `${dir}/status.json`;
+
+const savedRemovals = v.object({ removed: v.array(removedEntry) });
+
+/** Returns the last entry of a removed project, if the counts of a data directory have it. */
+export async function lastEntryOf(id: string, dir: string): Promise<ProjectEntry | undefined> {
+  const text = await readFile(countsIn(dir), 'utf8').catch(() => '');
+  const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), savedRemovals), text);
+  return success ? output.removed.find((entry) => entry.id === id) : undefined;
+}
 
 /** The number of projects between two yields to the event loop. */
 const SLICE = 50;
@@ -38,7 +50,7 @@ export class CountsFile {
 
   constructor(options: CountsFileOptions) {
     this.#options = options;
-    this.#path = `${options.dir}/status.json`;
+    this.#path = countsIn(options.dir);
   }
 
   /** Adds what earlier processes counted. Never rejects. */

@@ -72,6 +72,10 @@ it('a problem that has ended stays ended when its project is deactivated, and af
   expect(await textOf(third)).toMatch(
     /add the entry again:\n.* activate 1000001 .* --origin https:\/\/www\.example\.com\n/,
   );
+  const bare = await run(['activate', '1000001'], { data: viewlog.data });
+  expect(bare.stderr).toMatch(
+    /^warning: Project 1000001 was listed before, for https:\/\/www\.example\.com, no limit; to restore that entry, run: .* --origin https:\/\/www\.example\.com$/m,
+  );
 });
 
 it('the status page prints commands that work as they are, for a project and for an unlisted id', async () => {
