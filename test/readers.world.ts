@@ -158,7 +158,8 @@ it("the manual's commands remove the duplicates of compressed days from a copy, 
   const [copy = ''] = /sudo cp -a [^`]*/.exec(section)!;
   const blocks = blocksOf(section).map(({ text }) => text);
   const tidy = blocks.find((text) => text.includes('.gz'))!;
-  const check = blocks.find((text) => text.includes('diff'))!;
+  // On one machine, the receipt needs no copy.
+  const check = blocks.filter((text) => text.includes('receipt')).join('');
   const bash = (command: string) =>
     spawnSync('bash', ['-c', inRoot(command)], { cwd: root, encoding: 'utf8' });
   const [data, backup] = [`${root}/var/lib`, `${root}/srv`];
