@@ -450,7 +450,7 @@ function reasonSteps(
     ...newTypos,
     // For a project that is no longer listed, `delistedStep` already gives the fix.
     ...own.map((step) => afterTypo(step, row)),
-    ...fateSteps(reason, nounOf(kind), of),
+    ...fateSteps(reason, row, of),
   ];
 }
 
@@ -483,7 +483,7 @@ function latestWords(sample: Sample, row: ProjectRow): string {
 
 /** Why a view of an id was refused at this time. */
 function whyRefused({ kind, active, removed }: ProjectRow, atMs: number): string {
-  if (active || (removed && atMs < removed.removedMs)) return 'no active project had this id';
+  if (active || (removed && atMs < removed.removedMs)) return "the project wasn't active then";
   if (kind === 'project') return 'the project is inactive';
   return `the projects file ${removed ? 'no longer lists' : "doesn't list"} this id`;
 }
@@ -584,16 +584,18 @@ function whyOf(sample: Sample): string {
 /** Returns the fate of the refused views, with the command that sends stored ones again. */
 function fateSteps(
   { sample, remedy, fixedMs, fate }: JudgedReason,
-  noun: string,
+  { kind, removed }: ProjectRow,
   of: Installation,
 ): Step[] {
+  const noun = nounOf(kind);
   const { resent, stored, lost, days } = fate;
   const { code, project = '' } = sample;
   const them = `the ${noun}${stored === 1 ? '' : 's'}`;
   const isFixed = fixedMs !== undefined || remedy.kind === 'fixed';
   // A project may have been deactivated or removed after the refusals had ended.
   const { origin } = remedy.kind === 'activate' ? remedy : {};
-  const activation = `Once the project ${origin === undefined ? 'is active' : `accepts ${origin}`},`;
+  const accepts = origin === undefined ? 'is active' : `accepts ${origin}`;
+  const activation = `Once the project ${removed ? 'is listed again' : accepts},`;
   const fix = isFixed ? undefined : 'After the fix,';
   const when = remedy.kind === 'activate' ? activation : fix;
   const these = (count: number): string => plural(count, `refused ${noun}`);
@@ -704,8 +706,8 @@ export function faultWords({ field, message, received }: Omit<Issue, 'expected'>
 
 const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   activate:
-    'If this site should be counted, activate the project. Otherwise, remove the script from its ' +
-    'pages. To activate the project:',
+    "If you don't want to count this site, remove the script from its pages. To count it, activate " +
+    'the project:',
   'raise-limit': 'Unless this is a flood, raise the limit to twice that rate:',
   'raise-max-view': 'Send smaller views or start viewlog with --max-view',
   'send-origin':

@@ -172,9 +172,11 @@ function whyUnavailable({ store, space }: StatusModel): string | undefined {
 function problemNames(open: readonly ProjectRow[], inAll: number): string {
   const each = open.slice(0, NAMES_MAX).map((row) => {
     const state = row.state === 'silent' ? 'no views for 3 hours' : stateWords(row);
-    // A percentage includes the refusals of the hour that have ended.
-    const isCounted = state.includes('%') ? ({ lastHour }: JudgedReason) => lastHour > 0 : isOpen;
-    const why = isWaiting(row) ? '' : reasonsWords(row.reasons.filter(isCounted));
+    // Other words already say that the project is off.
+    const isOff = ({ sample }: JudgedReason) =>
+      sample.code === 'project-not-activated' && !row.active;
+    const open = row.reasons.filter((one) => isOpen(one) && !isOff(one));
+    const why = isWaiting(row) ? '' : reasonsWords(open);
     return `${named(row.name)}: ${state}${why}`;
   });
   const more = inAll - each.length;

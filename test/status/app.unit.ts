@@ -218,10 +218,7 @@ describe('/arriving', () => {
       scene.refuse(20, { code: 'project-not-activated', project });
     }
     scene.refuse(9, { code: 'malformed-json' });
-    expect(await ask('?project=77')).toStrictEqual([
-      503,
-      'Shop: no longer listed (project not activated)',
-    ]);
+    expect(await ask('?project=77')).toStrictEqual([503, 'Shop: no longer listed']);
     expect(await ask('?project=78')).toStrictEqual([404, "That project isn't listed."]);
     expect(await ask('?project=1')).toStrictEqual([200, 'No view accepted from Project 1 yet']);
   });
@@ -390,7 +387,7 @@ it('a collector logs when a cause of refusals begins, with the fix, and when it 
   scene.list();
   scene.refuse(50, { code: 'project-not-activated', project: '1' });
   expect(look()[0]).toMatch(
-    /^warn: Project 1, which is no longer listed: all 50 views .* \(project not activated\)\. If this /,
+    /^warn: Project 1, which is no longer listed: all 50 views .* \(project not activated\)\. If you don't want to count this site, /,
   );
 });
 
