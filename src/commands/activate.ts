@@ -138,7 +138,7 @@ async function doubtsAbout(
   const typo = `Project ${id} is new and one typo away from ${near}. If ${near} is the typo, correct the projects file. If ${id} is the typo, deactivate it: ${commands.deactivate(of, id)}`;
   const restore =
     last &&
-    `Project ${id} was listed before, for ${rulesOf(last)}; to restore that entry, run: ${commands.activateAsWas(of, last)}`;
+    `Project ${id} was listed before, for ${rulesOf(last)}; to restore that entry, run: ${commands.activateAsWas(of, { ...last, operator: undefined })}`;
   const isOther = last && rulesOf(last) !== rulesOf(added);
   return [...(near === undefined ? [] : [typo]), ...(restore && isOther ? [restore] : [])];
 }

@@ -177,16 +177,22 @@ interface Entry {
   readonly origins?: readonly string[] | undefined;
   readonly contact?: string | undefined;
   readonly maxViewsPerMinute?: number | undefined;
+  /** The operator's address, if that must be listed again, too. */
+  readonly operator?: string | undefined;
 }
 
 /** Returns the command that lists a project again as it was. */
 export const activateAsWas = (
   of: Installation,
-  { id, name, origins, contact, maxViewsPerMinute }: Entry,
-): string => {
-  const options = { name, origin: origins, contact, 'max-views-per-minute': maxViewsPerMinute };
-  return activate(of, id, options);
-};
+  { id, name, origins, contact, maxViewsPerMinute, operator }: Entry,
+): string =>
+  activate(of, id, {
+    name,
+    origin: origins,
+    contact,
+    'max-views-per-minute': maxViewsPerMinute,
+    operator,
+  });
 
 export const deactivate = (of: Installation, id: string): string =>
   editing(of, ['deactivate', id], {});

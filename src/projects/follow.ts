@@ -75,9 +75,12 @@ export async function followProjects(
       const what = isSame ? 'unchanged' : projects.fault === undefined ? 'reloaded' : 'fixed';
       projects.fault = undefined;
       if (!isSame) onChange(projects);
+      const { operator } = projects;
       const gone = isSame ? [] : projects.replace(found.file, Date.now());
       if (!isSame) store(String(found.content));
       logList(`Projects file ${what}: ${summaryOf(projects.all())}`, gone);
+      if (operator !== undefined && projects.operator === undefined)
+        log.warn(`The projects file no longer has the operator's address, ${operator}`);
     } else {
       if (!isSame) projects.fault = faultOf(found, path, projects.fault);
       log.warn(projects.fault!.message);
@@ -89,7 +92,8 @@ export async function followProjects(
     (lastCheck = lastCheck.then(() => check(isAsked)));
   const close = every(POLL_MS, () => void checkNext(false));
   const storeIn = async (dir: string, { storeProjects }: Storage): Promise<void> => {
-    const gone = projects.noteGone(await savedProjects(dir, reading), Date.now());
+    const saved = await savedProjects(dir, reading);
+    const gone = projects.noteGone(saved?.projects ?? [], Date.now(), saved?.operator);
     if (gone.length > 0) logList('The projects file has changed since the last start', gone);
     store = storeProjects;
     if ('file' in reading) store(String(reading.content));

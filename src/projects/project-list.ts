@@ -49,9 +49,11 @@ export interface Project extends Omit<ProjectEntry, 'active'> {
 export interface RemovedProject extends Project {
   /** When viewlog noticed, in milliseconds since the epoch. */
   readonly removedMs: number;
+  /** The operator's address, if that was removed, too. */
+  readonly operator?: string | undefined;
 }
 
-type EarlierEntry = ProjectEntry & Partial<Pick<RemovedProject, 'removedMs'>>;
+type EarlierEntry = ProjectEntry & Partial<Pick<RemovedProject, 'removedMs' | 'operator'>>;
 
 /** The projects that the last good reading of the file lists. */
 export class ProjectList {
@@ -75,12 +77,12 @@ export class ProjectList {
    * @returns which projects are no longer listed.
    */
   replace({ operator, projects }: ProjectsFile, nowMs = 0): readonly ProjectEntry[] {
+    const [before, last] = [this.all(), this.operator];
     this.operator = operator;
     this.changes += 1;
-    const before = this.all();
     this.#byId = new Map(projects.map((entry) => [entry.id, this.#listed(entry, nowMs)]));
     for (const { id } of projects) this.#removed.delete(id);
-    return this.noteGone(before, nowMs);
+    return this.noteGone(before, nowMs, last);
   }
 
   find(id: string): Project | undefined {
@@ -98,11 +100,17 @@ export class ProjectList {
   /**
    * Notes and returns which projects of an earlier list are no longer listed.
    * @param nowMs when they were removed, unless their entries say so.
+   * @param last the operator's address in the earlier list.
    */
-  noteGone(earlier: readonly EarlierEntry[], nowMs: number): readonly ProjectEntry[] {
+  noteGone(
+    earlier: readonly EarlierEntry[],
+    nowMs: number,
+    last?: string,
+  ): readonly ProjectEntry[] {
+    const lost = this.operator === undefined ? last : undefined;
     const gone = earlier.filter(({ id }) => !this.#byId.has(id));
-    for (const { removedMs = nowMs, ...entry } of gone) {
-      this.#removed.set(entry.id, { ...this.#listed(entry, 0), removedMs });
+    for (const { removedMs = nowMs, operator = lost, ...entry } of gone) {
+      this.#removed.set(entry.id, { ...this.#listed(entry, 0), removedMs, operator });
     }
     return gone;
   }

@@ -167,22 +167,21 @@ async function wasUsed(path: string, data: string): Promise<boolean> {
 }
 
 /**
- * Returns the projects of the last good list that is saved in a data directory; empty if none is,
- * or if the list is the reading's own.
+ * Returns the last good list that is saved in a data directory; `undefined` if none is, or if the
+ * list is the reading's own.
  */
 export async function savedProjects(
   dir: string,
   { content }: Reading,
-): Promise<ProjectsFile['projects']> {
+): Promise<ProjectsFile | undefined> {
   const text = await readFile(lastProjectsIn(dir)).catch(() => Buffer.of());
-  if (isSameContent(text, content)) return [];
-  return projectsOf(text) ?? [];
+  return isSameContent(text, content) ? undefined : listIn(text);
 }
 
 async function savedList(self: Announced, data: string): Promise<SavedList | undefined> {
   const path = lastProjectsIn(absolute(data));
   if (!existsSync(path)) return undefined;
-  const projects = projectsOf(await readFile(path).catch(() => Buffer.of()))?.length;
+  const projects = listIn(await readFile(path).catch(() => Buffer.of()))?.projects.length;
   // An empty list isn't worth restoring.
   if (projects === 0) return undefined;
   const of = await withOwners({ ...self, data: absolute(data) });
@@ -191,10 +190,10 @@ async function savedList(self: Announced, data: string): Promise<SavedList | und
   return { path, restore, projects };
 }
 
-/** Returns the projects of a file's text; `undefined` if the text isn't a valid projects file. */
-function projectsOf(text: Buffer): ProjectsFile['projects'] | undefined {
+/** Returns the list in a text; `undefined` if the text isn't a valid projects file. */
+function listIn(text: Buffer): ProjectsFile | undefined {
   const parsed = parseProjectsFile(text, '');
-  return 'file' in parsed ? parsed.file.projects : undefined;
+  return 'file' in parsed ? parsed.file : undefined;
 }
 
 const isSameContent = (a: Content, b: Content): boolean =>

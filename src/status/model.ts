@@ -253,10 +253,13 @@ function combined<T extends { atMs: number; count: number }>(items: readonly T[]
   return [...byKey.values()];
 }
 
+/** Returns whether an operator expects views: also of a removed id, whose entry may be lost. */
+const isOn = ({ active, kind }: Judged): boolean => active || kind === 'unlisted';
+
 /** Red before amber, active projects before inactive ones, then by the number of lost views. */
 const byRank = (a: Judged, b: Judged): number =>
   COLOURS.indexOf(a.colour!) - COLOURS.indexOf(b.colour!) ||
-  Number(b.active) - Number(a.active) ||
+  Number(isOn(b)) - Number(isOn(a)) ||
   b.refused + b.acceptedYesterday - a.refused - a.acceptedYesterday;
 
 const displayName = ({

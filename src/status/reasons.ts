@@ -134,7 +134,11 @@ const activity = v.pipe(
   }),
 );
 
-export const removedEntry = v.object({ ...projectEntry.entries, removedMs: number });
+export const removedEntry = v.object({
+  ...projectEntry.entries,
+  removedMs: number,
+  operator: v.optional(text),
+});
 
 /** The counts that are saved for later processes. */
 export type SavedCounts = Omit<v.InferOutput<typeof savedCounts>, 'removed'>;

@@ -188,7 +188,7 @@ export function judge(
     id,
     name,
     origins,
-    removed: kind === 'unlisted' ? around.projects.removed(id) : undefined,
+    removed: kind === 'unlisted' ? removedIn(around, id) : undefined,
     ...arrivals,
     state,
     colour: colourOf({ kind, state, reasons }),
@@ -196,6 +196,14 @@ export function judge(
     obstacle: obstacleIn(around),
     activity,
   };
+}
+
+/** Returns the last entry of a removed project. The operator's address may be listed again. */
+function removedIn({ projects }: Surroundings, id: string): RemovedProject | undefined {
+  const removed = projects.removed(id);
+  return (
+    removed && (projects.operator === undefined ? removed : { ...removed, operator: undefined })
+  );
 }
 
 type ByReasons = Pick<Judged, 'state' | 'reasons'>;

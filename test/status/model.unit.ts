@@ -1477,6 +1477,26 @@ it('the status page follows a busy project that is deactivated while its pages s
   expect(scene.text()).toContain('Aurora: the problem ended on');
 });
 
+it('the status page lists the operator again with a removed project, unless the file has an operator', () => {
+  const scene = sceneOf();
+  scene.accept(9, '2');
+  scene.projects.replace({ operator: 'a@b.example', projects: [AURORA, { id: '2' }] });
+  scene.list(AURORA);
+  expect(scene.whole()).toContain(` activate 2 ${FILES} --operator a@b.example\n`);
+  scene.projects.replace({ operator: 'new@b.example', projects: [AURORA] });
+  expect(scene.whole()).toContain(` activate 2 ${FILES}\n`);
+});
+
+it('an inactive project that sends ranks below a removed id', () => {
+  const scene = sceneOf();
+  scene.accept(9, '2');
+  scene.accept(9, '3');
+  scene.list(AURORA, { id: '2', active: false });
+  scene.refuse(3, unlisted('2'), MOVED);
+  scene.refuse(1, unlisted('3'), MOVED);
+  expect(scene.text()).toMatch(/^Project 3: no longer listed; Project 2: inactive but sending\n/);
+});
+
 it('the headline names three reasons of a problem', () => {
   const scene = sceneOf();
   scene.list(AURORA);

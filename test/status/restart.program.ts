@@ -46,8 +46,11 @@ it('a problem that has ended stays ended when its project is deactivated, and af
   const origin = 'https://shop.example.com';
   const project = { id: '1000001', origins: ['https://www.example.com'] };
   const viewlog = await startWatched({ data: dataDirectory({ projects: [project] }) });
-  const list = (entry: object) =>
-    writeFileSync(join(viewlog.data, 'projects.json'), JSON.stringify({ projects: [entry] }));
+  const operator = 'you@example.com';
+  const list = (entry: object) => {
+    const text = JSON.stringify({ operator, projects: [entry] });
+    writeFileSync(join(viewlog.data, 'projects.json'), text);
+  };
   const send = async () => (await viewlog.post(MINIMAL_VIEW, { origin })).status;
   expect(await send()).toBe(403);
   list({ ...project, origins: [origin] });
@@ -66,11 +69,12 @@ it('a problem that has ended stays ended when its project is deactivated, and af
   // The entry of a removed project also outlives the process.
   writeFileSync(join(viewlog.data, 'projects.json'), '{"projects":[]}');
   await again.says(/^warning: Projects file reloaded: 0 projects/m);
+  await again.says(/^warning: The projects file no longer has the operator's address, you@exa/m);
   await again.signal('SIGTERM');
   const third = await startWatched({ data: viewlog.data });
   await third.post(MINIMAL_VIEW, { origin });
   expect(await textOf(third)).toMatch(
-    /add the entry again:\n.* activate 1000001 .* --origin https:\/\/www\.example\.com\n/,
+    /add the entry again:\n.* activate 1000001 .* --origin https:\/\/www\.example\.com --operator you@example\.com\n/,
   );
   const bare = await run(['activate', '1000001'], { data: viewlog.data });
   expect(bare.stderr).toMatch(
