@@ -714,7 +714,8 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
     'The project accepts only its listed origins, so it refuses views without an Origin header. ' +
     'Browsers send the header, and a proxy must pass it on. A program must send one of ' +
     "the project's origins, or use the id of a project without origins.",
-  'fix-page': 'Send views as application/json; with sendBeacon, as a Blob of that type.',
+  'fix-page':
+    'Send views uncompressed, as application/json in UTF-8. With sendBeacon, put the view in a Blob of that type.',
   inactive: 'The project is inactive, so all its views are refused.',
   fixed: 'The cause is gone, but no view has been accepted since.',
 };

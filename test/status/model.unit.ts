@@ -275,7 +275,7 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
     expect(scene.text())
       .toContain(`  5 requests failed in the last 24 hours, most recently on ${at('14:00')} from https://b.example: unsupported media type (the body was sent as "text/plain").
   Another case, most recently on ${at('14:00')} from ${MOVED}: unsupported media type (the body was sent as "text/plain").
-  Send views as application/json; with sendBeacon, as a Blob of that type.
+  Send views uncompressed, as application/json in UTF-8. With sendBeacon, put the view in a Blob of that type.
 `);
     expect(scene.text())
       .toContain(`  2 requests failed in the last 24 hours, most recently on ${at('14:00')} from ${MOVED}: method not allowed (Refused).
