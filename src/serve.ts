@@ -4,7 +4,7 @@ import { LIMITS } from './base/limits.ts';
 import type { Log } from './base/log.ts';
 import { signals } from './base/signals.ts';
 import { every, within } from './base/time.ts';
-import { acquireLock } from './disk/lock.ts';
+import { acquireLock, type Lock } from './disk/lock.ts';
 import { systemFiles } from './disk/ops.ts';
 import { type KeepDays, startRetention } from './disk/retention.ts';
 import type { AsOwner } from './disk/root.ts';
@@ -47,7 +47,8 @@ export async function serve(
 ): Promise<ExitCode> {
   const { stopped, fail, throwFailure } = stopOrFailure();
   const token = await readToken(settings, self.chosen);
-  const { counts, projects, isListed, reload, ...following } = await countedProjects(settings, log);
+  const counted = await countedProjects(settings, log);
+  const { counts, projects, isListed, reload } = counted;
   const open = settings.store === undefined ? openFiles : openStreams;
   // Races with a stop, because a cluster that doesn't answer or a disk that hangs can delay this.
   const opening = open(settings, { self, asOwner, isListed, now: Date.now, log, onFatal: fail });
@@ -56,10 +57,7 @@ export async function serve(
   if (stores instanceof Fatal) throw stores;
   const { store, refused, lock } = stores;
   const budget = new MemoryBudget(settings['max-queue']);
-  const counted = { dir: settings.data, counts, projects, settle: following.settle, log };
-  const file = lock && new CountsFile({ ...counted, lock });
-  await file?.restore();
-  if (lock) await following.storeIn(settings.data, lock);
+  const file = lock && (await countsFile(lock, counted, settings.data, log));
   const viewBytesMax = settings['max-view'];
   const parts = { projects, store, refused, counts, viewBytesMax, now: Date.now, log };
 
@@ -94,7 +92,7 @@ export async function serve(
   const fatal = await stopped;
   isStopping = true;
   if (fatal === undefined) log.info('viewlog stopping');
-  following.close();
+  counted.close();
   // Answers the requests in flight before it closes the stores: each request waits for its line.
   await listener.stop(fatal === undefined ? LIMITS.drainTimeoutMs : LIMITS.closeTimeoutMs);
   const closing = stores.close(within(LIMITS.closeTimeoutMs, endMinutes()));
@@ -114,6 +112,26 @@ async function countedProjects(settings: ServeSettings, log: Log) {
   const following = await followProjects(settings, log, counts.isSending, settleFor);
   const { projects } = following;
   return { ...following, counts, isListed, settle: () => settleFor(projects) };
+}
+
+/**
+ * Restores the counts of earlier processes. Saves them also when the projects change, because
+ * commands read the entries of removed projects from them.
+ */
+async function countsFile(
+  lock: Lock,
+  { counts, projects, settle: settleNow, storeIn }: Awaited<ReturnType<typeof countedProjects>>,
+  dir: string,
+  log: Log,
+): Promise<CountsFile> {
+  const file = new CountsFile({ dir, counts, projects, settle: settleNow, lock, log });
+  await file.restore();
+  const storeProjects = (text: string): void => {
+    lock.storeProjects(text);
+    void file.save();
+  };
+  await storeIn(dir, { storeProjects });
+  return file;
 }
 
 const EDITOR_MS = 2_000;

@@ -34,7 +34,7 @@ export const activate = defineCommand({
     const { name, contact, 'max-views-per-minute': maxViewsPerMinute } = settings;
     const change = { name, contact, maxViewsPerMinute, origins, removedOrigins };
     const reader = await ownerOf(settings.data);
-    const { outcome, before, after, listed, newDirectory } = await editProject({
+    const edited = await editProject({
       path: projects,
       data: settings.data,
       id,
@@ -44,10 +44,11 @@ export const activate = defineCommand({
       reader,
       asOwner,
     });
+    const { outcome, before, after, newDirectory } = edited;
     const { address, isRunning } = await collectorAddress(settings, self);
     const installation = await withOwners({ ...self, address });
     const dir = self.data ?? dirname(absolute(projects));
-    const doubts = before === undefined ? await doubtsAbout(after, listed, dir, installation) : [];
+    const doubts = before === undefined ? await doubtsAbout(edited, dir, installation) : [];
     for (const doubt of doubts) log.warn(doubt);
     const known = new Set(before?.origins?.map(originKey));
     for (const origin of removedOrigins.filter((one) => !known.has(originKey(one)))) {
@@ -127,8 +128,7 @@ export function checkOrigins(flag: string, origins: readonly string[]): void {
 
 /** Returns why a new project may not be what was meant. */
 async function doubtsAbout(
-  added: ProjectEntry,
-  listed: readonly ProjectEntry[],
+  { after: added, listed, operator }: Awaited<ReturnType<typeof editProject>>,
   data: string,
   of: Installation,
 ): Promise<string[]> {
@@ -138,7 +138,7 @@ async function doubtsAbout(
   const typo = `Project ${id} is new and one typo away from ${near}. If ${near} is the typo, correct the projects file. If ${id} is the typo, deactivate it: ${commands.deactivate(of, id)}`;
   const restore =
     last &&
-    `Project ${id} was listed before, for ${rulesOf(last)}; to restore that entry, run: ${commands.activateAsWas(of, { ...last, operator: undefined })}`;
+    `Project ${id} was listed before, for ${rulesOf(last)}; to restore that entry, run: ${commands.activateAsWas(of, { ...last, operator: operator ? undefined : last.operator })}`;
   const isOther = last && rulesOf(last) !== rulesOf(added);
   return [...(near === undefined ? [] : [typo]), ...(restore && isOther ? [restore] : [])];
 }

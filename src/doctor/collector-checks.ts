@@ -107,7 +107,10 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
   const what = isAnyActive
     ? `"${of.projects}" lists ${summaryOf(projects)}.`
     : `No project in "${of.projects}" is active, so every view is refused.`;
-  const [removed, ...more] = status.overview?.unlisted.filter((one) => one.removed?.active) ?? [];
+  const { problems = [], unlisted = [] } = status.overview ?? {};
+  // Otherwise, another check reports the problems.
+  const rows = isAnyActive ? unlisted : [...problems, ...unlisted];
+  const [removed, ...more] = rows.filter((one) => one.removed?.active);
   if (removed !== undefined) {
     const { text, command } = delistedStep(removed, removed.figures.lastAcceptedMs, of);
     const others =

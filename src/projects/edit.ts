@@ -39,8 +39,8 @@ interface Edit {
 /**
  * Changes a project in the projects file, through symbolic links. The file keeps its owner, group
  * and mode: otherwise a running viewlog might be unable to read it.
- * @returns what was done, the project before and after, the projects that were listed before, and
- *   the file's directory if this edit created it.
+ * @returns what was done, the project before and after, the projects that were listed before, the
+ *   operator's address, and the file's directory if this edit created it.
  * @throws {Fatal} exit 78 with every fault of an invalid file, or if a file that was used is
  *   missing; 73 or 74 if the file can't be written, or another program writes it at the same time.
  */
@@ -66,7 +66,7 @@ export async function editProject(edit: Edit) {
   const projects = before === undefined ? [...listed, after] : listed.with(index, after);
   const changed = rewritten(text, { ...file, ...(operator && { operator }), projects });
   let newDirectory: string | undefined;
-  const edited = { before, after, listed };
+  const edited = { before, after, listed, operator: operator ?? file.operator };
   if (changed === text) return { outcome: 'unchanged' as const, newDirectory, ...edited };
   try {
     if (isNew) newDirectory = await prepareDirectory(dirname(path), systemFiles);

@@ -134,6 +134,7 @@ const activity = v.pipe(
   }),
 );
 
+export type RemovedEntry = v.InferOutput<typeof removedEntry>;
 export const removedEntry = v.object({
   ...projectEntry.entries,
   removedMs: number,

@@ -11,16 +11,15 @@ import { replaceFile } from '../disk/durable.ts';
 import type { Lock } from '../disk/lock.ts';
 import { systemFiles } from '../disk/ops.ts';
 import type { ProjectList, RemovedProject } from '../projects/project-list.ts';
-import type { ProjectEntry } from '../projects/projects-schema.ts';
 import type { Counts } from './counts.ts';
-import { removedEntry, savedCounts } from './reasons.ts';
+import { removedEntry, type RemovedEntry, savedCounts } from './reasons.ts';
 
 const countsIn = (dir: string): string => `${dir}/status.json`;
 
 const savedRemovals = v.object({ removed: v.array(removedEntry) });
 
 /** Returns the last entry of a removed project, if the counts of a data directory have it. */
-export async function lastEntryOf(id: string, dir: string): Promise<ProjectEntry | undefined> {
+export async function lastEntryOf(id: string, dir: string): Promise<RemovedEntry | undefined> {
   const text = await readFile(countsIn(dir), 'utf8').catch(() => '');
   const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), savedRemovals), text);
   return success ? output.removed.find((entry) => entry.id === id) : undefined;
@@ -47,6 +46,7 @@ export class CountsFile {
   /** What was counted, and how often the projects had changed, at the last save. */
   #saved = 0;
   #isFailing = false;
+  #saving = Promise.resolve();
 
   constructor(options: CountsFileOptions) {
     this.#options = options;
@@ -75,7 +75,12 @@ export class CountsFile {
    * Saves the counts if anything was counted or the projects have changed since the last save. Never
    * rejects.
    */
-  async save(): Promise<void> {
+  save(): Promise<void> {
+    this.#saving = this.#saving.then(() => this.#save());
+    return this.#saving;
+  }
+
+  async #save(): Promise<void> {
     const { counts, projects, settle, lock, log } = this.#options;
     settle();
     const changes = this.#changes();

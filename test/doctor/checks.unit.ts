@@ -902,6 +902,16 @@ it('the doctor prints the command that lists a removed project again as it was',
   );
 });
 
+it('the doctor never suggests a new entry while a removed one is known', () => {
+  const scene = new Scene([{ id: '8', origins: ['https://a.example'] }]);
+  scene.accept(1, '8');
+  scene.list();
+  scene.refuse(9, { code: 'project-not-activated', project: '8' }, 'https://a.example');
+  expect(problemLines({ projects: reading('{"projects":[]}'), ...shown(scene) })[0]).toMatch(
+    / add the entry again: viewlog activate 8 --data \/data --origin https:\/\/a\.example$/,
+  );
+});
+
 it('the doctor warns of a removed project although others are active', () => {
   const scene = new Scene([...PROJECTS, { id: '8' }]);
   scene.accept(1, '8');

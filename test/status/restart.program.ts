@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { MINUTE_MS } from '../../src/base/time.ts';
 import type { StatusModel } from '../../src/status/model.ts';
 import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -47,6 +48,7 @@ it('a problem that has ended stays ended when its project is deactivated, and af
   const project = { id: '1000001', origins: ['https://www.example.com'] };
   const viewlog = await startWatched({ data: dataDirectory({ projects: [project] }) });
   const operator = 'you@example.com';
+  const countsPath = join(viewlog.data, 'status.json');
   const list = (entry: object) => {
     const text = JSON.stringify({ operator, projects: [entry] });
     writeFileSync(join(viewlog.data, 'projects.json'), text);
@@ -66,8 +68,11 @@ it('a problem that has ended stays ended when its project is deactivated, and af
   list(project);
   await again.says(/^Projects file reloaded: 1 project, 1 active$/m);
   expect(await textOf(again)).toMatch(/^Views are arriving .*; earlier problems have ended\n/);
-  // The entry of a removed project also outlives the process.
+  // The entry of a removed project is saved immediately, and also outlives the process.
   writeFileSync(join(viewlog.data, 'projects.json'), '{"projects":[]}');
+  await until(() => /"removed":\[\{"id":"1000001"/.test(readFileSync(countsPath, 'utf8')));
+  // The counts are saved each minute anyway.
+  expect(statSync(countsPath).mtimeMs).toBeLessThan((await modelOf(again)).startMs + MINUTE_MS);
   await again.says(/^warning: Projects file reloaded: 0 projects/m);
   await again.says(/^warning: The projects file no longer has the operator's address, you@exa/m);
   await again.signal('SIGTERM');
@@ -78,7 +83,7 @@ it('a problem that has ended stays ended when its project is deactivated, and af
   );
   const bare = await run(['activate', '1000001'], { data: viewlog.data });
   expect(bare.stderr).toMatch(
-    /^warning: Project 1000001 was listed before, for https:\/\/www\.example\.com, no limit; to restore that entry, run: .* --origin https:\/\/www\.example\.com$/m,
+    /^warning: Project 1000001 was listed before, for https:\/\/www\.example\.com, no limit; to restore that entry, run: .* --origin https:\/\/www\.example\.com --operator you@example\.com$/m,
   );
 });
 
