@@ -19,7 +19,7 @@ export function lineAndColumn(text: string, offset: number): { line: number; col
 
 const VALUE = 'a JSON value';
 const KEY = 'a key in double quotes';
-/** What may follow a value within these brackets. */
+/** The signs that may follow a value within these brackets. */
 const AFTER: Record<string, string> = { '{': '"}" or ","', '[': '"]" or ","' };
 
 /** Faults within a value or a comment, by jsonc-parser's names. */
@@ -32,7 +32,7 @@ const WITHIN: Record<string, string> = {
 };
 
 const WORD = /^[-+\w.]+/;
-/** What to write instead of a word that is no value. */
+/** Words that are no value, each with what to write instead. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^(true|false|null)$/i, 'true, false or null in lower case'],
   [/^[-+]?(NaN|Infinity|undefined|None)$/, `${VALUE}, such as null`],
@@ -77,7 +77,7 @@ export function syntaxFault(text: string): Fault | undefined {
   };
   /** The brackets that are open here. */
   const open: string[] = [];
-  /** What may follow here. */
+  /** The words for all that may follow here. */
   let next: string = VALUE;
   const afterValue = (): void => void (next = AFTER[open.at(-1) ?? ''] ?? AT_END);
   const enter = (offset: number): void => {
@@ -116,7 +116,7 @@ export function syntaxFault(text: string): Fault | undefined {
     const cut = isWord && cutWord(found, rest);
     if (cut) stop(offset, `expected ${cut}; found ${AT_END}`);
     const word = isWord ? wordAt(text, offset) || found : found;
-    // What would follow the comma is there already.
+    // The text has the next item but no comma before it.
     const isItem = /^["{[\w-]/.test(found) && next.endsWith('","');
     const expected = isWord ? insteadOf(word) : isItem ? '","' : next;
     const end = length === 0 ? AT_END : quote(word);

@@ -293,16 +293,16 @@ export class Manual {
     const weightOf = (...part: string[]): number => weights.get(part.join(' '))!;
     const whole = sum(words.map((word) => weightOf(word)));
     const ranked = this.#sections.map((section, at) => {
-      const own = (part: readonly string[]): number => this.#pointsOf(part)[at]!;
+      const pointsHere = (part: readonly string[]): number => this.#pointsOf(part)[at]!;
       const lengths = namedLengths(words, section);
-      const points = words.map((word, i) => own([word]) + NAME_POINTS * lengths[i]!);
+      const points = words.map((word, i) => pointsHere([word]) + NAME_POINTS * lengths[i]!);
       // A question that contains a name of several words is about that section.
       const isNamed = lengths.some((length) => length > 1);
       const found = words.filter((_, i) => points[i]! > 0).map((word) => weightOf(word));
       const pairs = words.slice(1).map((word, i) => [words[i]!, word]);
       const score =
         sum(words.map((word, i) => points[i]! * weightOf(word))) +
-        sum(pairs.map((pair) => own(pair) * weightOf(...pair)));
+        sum(pairs.map((pair) => pointsHere(pair) * weightOf(...pair)));
       // A section that only mentions the words in passing isn't about them.
       const isAbout = points.some((point) => point >= 1);
       // A pasted message begins with the words that a section's name quotes.

@@ -43,7 +43,7 @@ interface CountsFileOptions {
 export class CountsFile {
   readonly #options: CountsFileOptions;
   readonly #path: string;
-  /** What was counted, and how often the projects had changed, at the last save. */
+  /** The number of counted requests and of changes of the projects at the last save. */
   #saved = 0;
   #isFailing = false;
   #saving = Promise.resolve();
