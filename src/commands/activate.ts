@@ -133,14 +133,23 @@ async function doubtsAbout(
   of: Installation,
 ): Promise<string[]> {
   const { id } = added;
+  const doubts: string[] = [];
   const near = typoOf(id, listed)?.id;
+  if (near !== undefined) {
+    const undo = commands.deactivate(of, id);
+    doubts.push(
+      `Project ${id} is new and one typo away from ${near}. If ${near} is the typo, correct the projects file. If ${id} is the typo, deactivate it: ${undo}`,
+    );
+  }
   const last = await lastEntryOf(id, data);
-  const typo = `Project ${id} is new and one typo away from ${near}. If ${near} is the typo, correct the projects file. If ${id} is the typo, deactivate it: ${commands.deactivate(of, id)}`;
-  const restore =
-    last &&
-    `Project ${id} was listed before, for ${rulesOf(last)}; to restore that entry, run: ${commands.activateAsWas(of, { ...last, operator: operator ? undefined : last.operator })}`;
-  const isOther = last && rulesOf(last) !== rulesOf(added);
-  return [...(near === undefined ? [] : [typo]), ...(restore && isOther ? [restore] : [])];
+  if (last !== undefined && rulesOf(last) !== rulesOf(added)) {
+    // The projects file may have another operator by now.
+    const entry = { ...last, operator: operator ? undefined : last.operator };
+    doubts.push(
+      `Project ${id} was listed before, for ${rulesOf(last)}; to restore that entry, run: ${commands.activateAsWas(of, entry)}`,
+    );
+  }
+  return doubts;
 }
 
 interface Activation {

@@ -125,15 +125,18 @@ export class RefusalLog {
         return reasons.length > 0 && reasons.every(({ remedy }) => remedy.kind === 'fixed');
       };
       const isAgain = open.length === 0 && ended.every(isCauseFixed);
-      const what = kind === 'requests' ? 'requests no longer fail' : 'views are no longer refused';
-      const few = `at most one in ten ${kind === 'requests' ? 'requests still fail' : 'views are still refused'}`;
+      const [gone, few] =
+        kind === 'requests'
+          ? ['requests no longer fail', 'requests still fail']
+          : ['views are no longer refused', 'views are still refused'];
       const isRare = isOver && logged.length > 0;
-      const how = isAgain
+      const over = isAgain
         ? 'views are accepted again; they had been refused'
-        : `${what} for ${ended.length > 1 ? 'these reasons' : 'this reason'}`;
+        : `${gone} for ${ended.length > 1 ? 'these reasons' : 'this reason'}`;
+      const how = isRare ? `at most one in ten ${few}` : over;
       const rest = open.length > 0 && !isRare ? ', but still for others' : '';
       last = { ...last, endedMs: nowMs, causes: left };
-      this.#log.info(`${who}: ${isRare ? few : how} (${ended.join(', ')})${rest}`);
+      this.#log.info(`${who}: ${how} (${ended.join(', ')})${rest}`);
     }
     if (last !== NEVER) this.#logged.set(id, last);
   }

@@ -308,10 +308,7 @@ function silentStep({ reasons }: ProjectRow, of: Installation): Step {
 /** Returns the problem of a project's views or of requests that name no project. */
 export function problemNotice(row: ProjectRow, of: Installation, nowMs: number): Notice {
   const { colour, kind, state, name, active, reasons } = row;
-  const isSending = reasons.some(
-    (one) => isOpen(one) && one.sample.code === 'project-not-activated',
-  );
-  const inactive = isSending ? ' (inactive but sending)' : ' (inactive)';
+  const inactive = row.isOff ? ' (inactive but sending)' : ' (inactive)';
   const still = active ? '' : kind === 'unlisted' ? ' (no longer listed)' : inactive;
   const shown = reasons.filter(({ lastHour }) => lastHour > 0);
   const open = reasons.filter(isOpen);
@@ -592,12 +589,9 @@ function fateSteps(
   const { code, project = '' } = sample;
   const them = `the ${noun}${stored === 1 ? '' : 's'}`;
   const isFixed = fixedMs !== undefined || remedy.kind === 'fixed';
+  const later = isFixed ? undefined : 'After the fix,';
   // A project may have been deactivated or removed after the refusals had ended.
-  const { origin } = remedy.kind === 'activate' ? remedy : {};
-  const accepts = origin === undefined ? 'is active' : `accepts ${origin}`;
-  const activation = `Once the project ${removed ? 'is listed again' : accepts},`;
-  const fix = isFixed ? undefined : 'After the fix,';
-  const when = remedy.kind === 'activate' ? activation : fix;
+  const when = remedy.kind === 'activate' ? onceActive(remedy.origin, removed) : later;
   const these = (count: number): string => plural(count, `refused ${noun}`);
   // A directory that viewlog can't enter may still have the file, and a record of a replay.
   const isClosed = fate.obstacle === 'directory';
@@ -623,6 +617,11 @@ function fateSteps(
     steps.push({ text: `${these(lost)} ${got}: ${whyLost(code, fate)}` });
   }
   return steps;
+}
+
+function onceActive(origin: string | undefined, removed: ProjectRow['removed']): string {
+  const accepts = origin === undefined ? 'is active' : `accepts ${origin}`;
+  return `Once the project ${removed ? 'is listed again' : accepts},`;
 }
 
 const REPLAYABLE: ReadonlySet<Remedy['kind']> = new Set([

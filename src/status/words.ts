@@ -95,7 +95,7 @@ const refusedInAll = ({
   figures?.refusedLastHour ?? refused;
 
 /** Why the views of a reason are refused now: the project may have been activated since. */
-const labelOf = ({ sample, remedy: { kind } }: JudgedReason): string =>
+const labelNow = ({ sample, remedy: { kind } }: JudgedReason): string =>
   kind === 'add-origin' || kind === 'send-origin'
     ? refusalLabel({ code: 'origin-not-allowed', isCut: false })
     : refusalLabel(sample);
@@ -104,7 +104,7 @@ const LABELS_MAX = 3;
 
 /** ` (origin not allowed)`: each of these reasons once, open ones first, then the most frequent. */
 export function reasonsWords(reasons: Judged['reasons']): string {
-  const labels = [...new Set(reasons.map(labelOf))];
+  const labels = [...new Set(reasons.map(labelNow))];
   const more = labels.length - LABELS_MAX;
   const shown = [...labels.slice(0, LABELS_MAX), ...(more > 0 ? [`${more} more`] : [])];
   return labels.length === 0 ? '' : ` (${shown.join(', ')})`;
@@ -175,8 +175,8 @@ function problemNames(open: readonly ProjectRow[], inAll: number): string {
     // Other words already say that the project is off.
     const isOff = ({ sample }: JudgedReason) =>
       sample.code === 'project-not-activated' && !row.active;
-    const open = row.reasons.filter((one) => isOpen(one) && !isOff(one));
-    const why = isWaiting(row) ? '' : reasonsWords(open);
+    const shown = row.reasons.filter((one) => isOpen(one) && !isOff(one));
+    const why = isWaiting(row) ? '' : reasonsWords(shown);
     return `${named(row.name)}: ${state}${why}`;
   });
   const more = inAll - each.length;
