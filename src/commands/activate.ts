@@ -11,6 +11,7 @@ import { editProject } from '../projects/edit.ts';
 import { typoOf } from '../projects/typo.ts';
 import { isOrigin, ORIGIN_SHAPE, originKey, originMeant } from '../projects/origins.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';
+import type { RemovedEntry } from '../status/reasons.ts';
 import { lastEntryOf } from '../status/saved-counts.ts';
 import { ACTIVATE_OPTIONS, OPTIONS } from '../settings.ts';
 import { collectorAddress, defineCommand } from './command.ts';
@@ -34,30 +35,36 @@ export const activate = defineCommand({
     const { name, contact, 'max-views-per-minute': maxViewsPerMinute } = settings;
     const change = { name, contact, maxViewsPerMinute, origins, removedOrigins };
     const reader = await ownerOf(settings.data);
+    const { address, isRunning } = await collectorAddress(settings, self);
+    const installation = await withOwners({ ...self, address });
+    const dir = self.data ?? dirname(absolute(projects));
+    const last = await lastEntryOf(id, dir);
     const edited = await editProject({
       path: projects,
       data: settings.data,
       id,
-      change: (project) => changeProject(project, id, change),
+      change(project, file) {
+        const after = changeProject(project, id, change);
+        const hasRules = origins.length > 0 || maxViewsPerMinute !== undefined;
+        if (project !== undefined || hasRules) return after;
+        const earlier = earlierEntry(last, after, operator ?? file.operator, installation);
+        if (earlier === undefined) return after;
+        const other = 'For other rules, give --origin or --max-views-per-minute';
+        throw new Fatal(EXIT.usage, `${earlier.was}. ${other}. ${earlier.restore}`);
+      },
       operator,
       canCreate: true,
       reader,
       asOwner,
     });
     const { outcome, before, after, newDirectory } = edited;
-    const { address, isRunning } = await collectorAddress(settings, self);
-    const installation = await withOwners({ ...self, address });
-    const dir = self.data ?? dirname(absolute(projects));
-    const doubts = before === undefined ? await doubtsAbout(edited, dir, installation) : [];
+    const doubts =
+      before === undefined
+        ? doubtsAboutNew(edited, last, installation)
+        : doubtsAbout(before, after);
     for (const doubt of doubts) log.warn(doubt);
-    const known = new Set(before?.origins?.map(originKey));
-    for (const origin of removedOrigins.filter((one) => !known.has(originKey(one)))) {
-      log.warn(`${origin} wasn't among the origins of project ${id}`);
-    }
-    if (before !== undefined && before.active !== false && !before.origins && after.origins) {
-      log.warn(
-        `Project ${id} accepted views from every site; it now accepts them only from the listed ones. Programs that send no Origin header are refused`,
-      );
+    for (const unknown of unlisted(removedOrigins, before)) {
+      log.warn(`${unknown} wasn't among the origins of project ${id}`);
     }
     const path = printable(absolute(projects), Infinity);
     const grant = reader && (await commands.grantToRead(reader, absolute(projects)));
@@ -73,14 +80,8 @@ export const activate = defineCommand({
         'To show your e-mail address in refusals, run this command again with --operator you@example.com',
       );
     }
-    const where = isRunning ? ' to the running viewlog' : ', once viewlog is running';
-    const unknown = isRunning === undefined ? " (this user isn't allowed to check)" : '';
-    print(
-      'To print the script for its pages, run this. Replace the address after --url with the one that browsers use:',
-    );
     const sender = { id, origins: origins.length > 0 ? [...origins] : after.origins };
-    print(`  ${commands.snippet(installation, id, viewsUrl(sender, address))}`);
-    print(`To send a test view${where}${unknown}:\n  ${curlOf(sender, address)}`);
+    print(nextSteps(sender, { ...installation, address }, isRunning));
     return EXIT.done;
   },
 });
@@ -126,12 +127,28 @@ export function checkOrigins(flag: string, origins: readonly string[]): void {
   throw new Fatal(EXIT.usage, `--${flag} ${ORIGIN_SHAPE}; found "${echo(wrong)}". ${hint}`);
 }
 
+/** Returns the commands that print the project's script and send a test view. */
+function nextSteps(
+  sender: Pick<ProjectEntry, 'id' | 'origins'>,
+  of: Installation & { readonly address: string },
+  isRunning: Activation['isRunning'],
+): string {
+  const where = isRunning ? ' to the running viewlog' : ', once viewlog is running';
+  const unknown = isRunning === undefined ? " (this user isn't allowed to check)" : '';
+  return [
+    'To print the script for its pages, run this. Replace the address after --url with the one that browsers use:',
+    `  ${commands.snippet(of, sender.id, viewsUrl(sender, of.address))}`,
+    `To send a test view${where}${unknown}:`,
+    `  ${curlOf(sender, of.address)}`,
+  ].join('\n');
+}
+
 /** Returns why a new project may not be what was meant. */
-async function doubtsAbout(
+function doubtsAboutNew(
   { after: added, listed, operator }: Awaited<ReturnType<typeof editProject>>,
-  data: string,
+  last: RemovedEntry | undefined,
   of: Installation,
-): Promise<string[]> {
+): string[] {
   const { id } = added;
   const doubts: string[] = [];
   const near = typoOf(id, listed)?.id;
@@ -141,15 +158,44 @@ async function doubtsAbout(
       `Project ${id} is new and one typo away from ${near}. If ${near} is the typo, correct the projects file. If ${id} is the typo, deactivate it: ${undo}`,
     );
   }
-  const last = await lastEntryOf(id, data);
-  if (last !== undefined && rulesOf(last) !== rulesOf(added)) {
-    // The projects file may have another operator by now.
-    const entry = { ...last, operator: operator ? undefined : last.operator };
-    doubts.push(
-      `Project ${id} was listed before, for ${rulesOf(last)}; to restore that entry, run: ${commands.activateAsWas(of, entry)}`,
-    );
-  }
-  return doubts;
+  const earlier = earlierEntry(last, added, operator, of);
+  return earlier === undefined ? doubts : [...doubts, `${earlier.was}. ${earlier.restore}`];
+}
+
+/** Returns the origins that a project doesn't list. */
+function unlisted(origins: readonly string[], project: ProjectEntry | undefined): string[] {
+  const known = new Set(project?.origins?.map(originKey));
+  return origins.filter((origin) => !known.has(originKey(origin)));
+}
+
+/** Returns an effect of a change that its author may not expect. */
+function doubtsAbout(before: ProjectEntry, after: ProjectEntry): string[] {
+  if (before.active === false || before.origins || !after.origins) return [];
+  return [
+    `Project ${after.id} accepted views from every site; it now accepts them only from the listed ones. Programs that send no Origin header are refused`,
+  ];
+}
+
+/**
+ * Returns the rules that a project had before its removal, and the command that restores them;
+ * `undefined` if the new entry has the rules that the command would give it.
+ * @param operator the address in the projects file, which the command must not replace.
+ */
+function earlierEntry(
+  last: RemovedEntry | undefined,
+  added: ProjectEntry,
+  operator: string | undefined,
+  of: Installation,
+): { was: string; restore: string } | undefined {
+  if (last === undefined) return undefined;
+  const { id, name, contact, maxViewsPerMinute, origins = [] } = last;
+  const change = { name, contact, maxViewsPerMinute, origins, removedOrigins: [] };
+  if (rulesOf(changeProject(undefined, id, change)) === rulesOf(added)) return undefined;
+  const entry = { ...last, operator: operator ? undefined : last.operator };
+  return {
+    was: `Project ${id} was listed before, for ${rulesOf(last)}`,
+    restore: `To restore that entry, run: ${commands.activateAsWas(of, entry)}`,
+  };
 }
 
 interface Activation {

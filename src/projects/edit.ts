@@ -24,8 +24,8 @@ interface Edit {
   readonly data: string;
   /** The project to change or to add at the end of the list. */
   readonly id: string;
-  /** Gets the listed project and returns the changed one. */
-  readonly change: (before: ProjectEntry | undefined) => ProjectEntry;
+  /** Gets the listed project and the file, and returns the changed project. */
+  readonly change: (before: ProjectEntry | undefined, file: ProjectsFile) => ProjectEntry;
   /** `undefined` leaves it unchanged. */
   readonly operator?: string | undefined;
   /** True: a missing file is created, with its schema and its directory. */
@@ -62,7 +62,7 @@ export async function editProject(edit: Edit) {
   const listed = file.projects;
   const index = listed.findIndex((project) => project.id === id);
   const before = listed[index];
-  const after = change(before);
+  const after = change(before, file);
   const projects = before === undefined ? [...listed, after] : listed.with(index, after);
   const changed = rewritten(text, { ...file, ...(operator && { operator }), projects });
   let newDirectory: string | undefined;

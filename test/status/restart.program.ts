@@ -81,10 +81,24 @@ it('a problem that has ended stays ended when its project is deactivated, and af
   expect(await textOf(third)).toMatch(
     /add the entry again:\n.* activate 1000001 .* --origin https:\/\/www\.example\.com --operator you@example\.com\n/,
   );
-  const bare = await run(['activate', '1000001'], { data: viewlog.data });
-  expect(bare.stderr).toMatch(
-    /^warning: Project 1000001 was listed before, for https:\/\/www\.example\.com, no limit; to restore that entry, run: .* --origin https:\/\/www\.example\.com --operator you@example\.com$/m,
-  );
+  const activate = (...args: string[]) =>
+    run(['activate', '1000001', ...args], { data: viewlog.data });
+  const was = 'Project 1000001 was listed before, for https://www.example.com, no limit';
+  // Without rules, the project would be open to every site.
+  const bare = await activate('--name', 'My site');
+  expect([bare.code, bare.stdout]).toStrictEqual([64, '']);
+  expect(bare.stderr).toContain(`${was}. For other rules, give `);
+  const restore = / To restore that entry, run: (.* --operator you@example\.com)$/m;
+  const [, command = ''] = restore.exec(bare.stderr)!;
+  const other = await activate('--origin', 'https://example.com');
+  expect(other.stderr).toContain(`warning: ${was}. To restore `);
+  // The command itself isn't answered with a warning.
+  writeFileSync(join(viewlog.data, 'projects.json'), '{"projects":[]}');
+  expect(spawnSync('/bin/sh', ['-c', command], { encoding: 'utf8' })).toMatchObject({
+    status: 0,
+    stderr: '',
+    stdout: expect.stringMatching(/^Added project 1000001 to .*: https:\/\/www\.example\.com, /),
+  });
 });
 
 it('the status page prints commands that work as they are, for a project and for an unlisted id', async () => {
