@@ -172,11 +172,9 @@ function whyUnavailable({ store, space }: StatusModel): string | undefined {
 function problemNames(open: readonly ProjectRow[], inAll: number): string {
   const each = open.slice(0, NAMES_MAX).map((row) => {
     const state = row.state === 'silent' ? 'no views for 3 hours' : stateWords(row);
-    // Other words already say that the project is off.
-    const isOff = ({ sample }: JudgedReason) =>
-      sample.code === 'project-not-activated' && !row.active;
-    const shown = row.reasons.filter((one) => isOpen(one) && !isOff(one));
-    const why = isWaiting(row) ? '' : reasonsWords(shown);
+    // All views of a project that is off are refused because it is off, as `state` says.
+    const isOff = row.kind !== 'requests' && !row.active;
+    const why = isOff || isWaiting(row) ? '' : reasonsWords(row.reasons.filter(isOpen));
     return `${named(row.name)}: ${state}${why}`;
   });
   const more = inAll - each.length;
