@@ -134,9 +134,9 @@ describe('explain', () => {
       'as if a page had sent it, add: --origin https://www.example.com\n',
     ],
     [
-      'an origin that a shell would interpret',
+      'an origin that no command contains',
       { p: '1000003' },
-      'https://a;rm',
+      'https://a_b.example',
       / To read about this: .*viewlog\.mjs help [a-z-]+$/m,
     ],
     ['an invalid view', { url: 'x' }, 'https://a.example', 'Correct the page that sent this view.'],

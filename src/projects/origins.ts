@@ -3,7 +3,8 @@ import { parseUrl } from '../base/url.ts';
 // Origins as browsers send them: scheme, host and port. Both sides of a comparison go through the
 // runtime's URL parser, because of letter case, default ports and international names.
 
-const SHAPE = /^https?:\/\/[^\s/?#@\\]+$/i;
+/** A URL parser accepts more characters in a host than a host name can have: `https://a,b`. */
+const SHAPE = /^https?:\/\/[^\s/?#@\\!"$%&'()+,;=`{|}~<>^]+$/i;
 const WILDCARD = /^(https?:\/\/)\*\.(?=[^.:])/i;
 /** One or more whole labels of a host name. */
 const LABELS = /^[\w-]+(?:\.[\w-]+)*$/;
@@ -20,9 +21,9 @@ export const ORIGIN_EXPECTED =
 
 /** Returns the origin that an address with a path or without a scheme was probably meant to be. */
 export function originMeant(text: string): string | undefined {
-  const url = /^https?:/i.test(text) ? text : `https://${text}`;
-  const origin = parseUrl(url)?.origin ?? '';
-  return origin.includes('.') && isOrigin(origin) ? origin : undefined;
+  const hasScheme = /^https?:/i.test(text);
+  const origin = parseUrl(hasScheme ? text : `https://${text}`)?.origin ?? '';
+  return (hasScheme || origin.includes('.')) && isOrigin(origin) ? origin : undefined;
 }
 
 /** Returns whether a project can list this origin. */
