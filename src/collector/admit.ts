@@ -62,9 +62,12 @@ function largestField(fields: Uint8Array): string {
   return `The largest field, "${field}", takes ${plural(bytes, 'byte')}.`;
 }
 
+/** The reason of a refusal if a project needs an origin. The doctor recognises it. */
+export const NO_ORIGIN = 'requires an Origin header, but the request has none';
+
 function originFault(origin: string | undefined, project: Project, projects: Projects): string {
   if (origin === undefined) {
-    return "requires an Origin header, but the request has none. Send the view from one of the project's pages. A program must send one of the project's origins in this header.";
+    return `${NO_ORIGIN}. Send the view from one of the project's pages. A program must send one of the project's origins in this header.`;
   }
   const refused = `doesn't accept views from "${printable(origin)}".`;
   const [, shorter] = /^(.*[^/])\/$/.exec(origin) ?? [];

@@ -1,4 +1,5 @@
 // Sends requests as a page would, to find out which ones a proxy passes on to viewlog.
+import { NO_ORIGIN } from '../collector/admit.ts';
 import { nothingAt } from '../collector/routes.ts';
 import { fetchOnce, type Reply } from '../base/fetch-once.ts';
 import { formatSize, KiB } from '../base/format.ts';
@@ -177,7 +178,7 @@ export const checkSize = reached(({ preflight, large, largeBytes, view }) => {
 
 const SIZE_SETTINGS = 'nginx: client_max_body_size; Caddy: max_size in request_body';
 
-export const checkView = reached(({ origin, project = '', large, largeBytes, view }, of) => {
+export const checkView = reached(({ url, origin, project = '', large, largeBytes, view }, of) => {
   if (view === undefined) return [];
   const size = isFromViewlog(large) ? `, in a body of ${formatSize(largeBytes)},` : '';
   const what = `A view of project ${project} from ${origin}${size}`;
@@ -195,6 +196,10 @@ export const checkView = reached(({ origin, project = '', large, largeBytes, vie
     return [atProxy(warning, of, lost, 'In the proxy, pass POST requests on to viewlog.')];
   }
   const { code, detail } = refusal;
+  if (detail.includes(NO_ORIGIN)) {
+    const lost = `${url} reaches viewlog without the Origin header that browsers send, so views of project ${project} are refused.`;
+    return [atProxy(error, of, lost, 'In the proxy, pass the Origin header on.')];
+  }
   const refused = `${what} was refused with ${code}: ${detail}.`;
   if (code === 'project-not-activated') {
     return [warning(refused, 'To activate it:', activate(of, project))];

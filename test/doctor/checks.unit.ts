@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { StreamInfo } from '@nats-io/jetstream';
 import { expect, it } from 'vitest';
+import { NO_ORIGIN } from '../../src/collector/admit.ts';
 import { nothingAt } from '../../src/collector/routes.ts';
 import { type ExitCode, Fatal } from '../../src/base/exit.ts';
 import { BUILD } from '../../src/base/built.ts';
@@ -594,6 +595,13 @@ const FINDINGS: Findings = {
   'the proxy refuses the view that the doctor sends': [
     "warning view: A view of project 7 from https://a.example, in a body of 16 KiB, didn't reach viewlog (status 403 from nginx), so views are lost. In the proxy, pass POST requests on to viewlog. For examples, run: viewlog help proxies",
     proxied({ project: '7', view: answer(403, { server: 'nginx' }) }),
+  ],
+  'the proxy removes the Origin header': [
+    'error view: https://views.example/view reaches viewlog without the Origin header that browsers send, so views of project 7 are refused. In the proxy, pass the Origin header on. For examples, run: viewlog help proxies',
+    proxied({
+      project: '7',
+      view: problem('origin-not-allowed', `Project 7 ${NO_ORIGIN}. Send the view …`),
+    }),
   ],
   'an old file should have been removed': [
     "warning overdue files: 1 file is overdue for removal. Each hour, viewlog removes one day's view files and one day's refused files. To remove it now: rm /data/views-2026-01-01.ndjson",
