@@ -1,12 +1,17 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errnoOf, orElse } from '../base/exit.ts';
-import { formatCount } from '../base/format.ts';
+import { formatCount, plural } from '../base/format.ts';
 import { sentence } from '../base/text.ts';
 import type { Log } from '../base/log.ts';
 import { every } from '../base/time.ts';
-import { accessFix, fixText } from '../installation/commands.ts';
-import { absolute } from '../installation/installation.ts';
+import { accessFix, activate, fixText } from '../installation/commands.ts';
+import {
+  absolute,
+  type Installation,
+  ownAnnouncement,
+  withOwners,
+} from '../installation/installation.ts';
 import { ProjectList, type ProjectsFault, summaryOf } from './project-list.ts';
 import {
   BRING_BACK,
@@ -66,6 +71,8 @@ export async function followProjects(
     const sending = gone.filter(({ id, active }) => active !== false && isSending(id));
     log[sending.length > 0 ? 'warn' : 'info'](what + goneText(gone, sending));
   };
+  const warn = (before: readonly ProjectEntry[]): Promise<void> =>
+    warnOfOpened(before, projects, { data, projects: path }, log);
   const check = async (isAsked: boolean): Promise<void> => {
     const found = await readOwn(path, data, reading);
     const isSame = found === reading;
@@ -75,12 +82,13 @@ export async function followProjects(
       const what = isSame ? 'unchanged' : projects.fault === undefined ? 'reloaded' : 'fixed';
       projects.fault = undefined;
       if (!isSame) onChange(projects);
-      const { operator } = projects;
+      const [before, { operator }] = [projects.all(), projects];
       const gone = isSame ? [] : projects.replace(found.file, Date.now());
       if (!isSame) store(String(found.content));
       logList(`Projects file ${what}: ${summaryOf(projects.all())}`, gone);
       if (operator !== undefined && projects.operator === undefined)
         log.warn(`The projects file no longer has the operator's address, ${operator}`);
+      if (!isSame) await warn(before);
     } else {
       if (!isSame) projects.fault = faultOf(found, path, projects.fault);
       log.warn(projects.fault!.message);
@@ -95,6 +103,7 @@ export async function followProjects(
     const saved = await savedProjects(dir, reading);
     const gone = projects.noteGone(saved?.projects ?? [], Date.now(), saved?.operator);
     if (gone.length > 0) logList('The projects file has changed since the last start', gone);
+    await warn(saved?.projects ?? []);
     store = storeProjects;
     if ('file' in reading) store(String(reading.content));
   };
@@ -110,6 +119,30 @@ function goneText(gone: readonly ProjectEntry[], sending: readonly ProjectEntry[
   const them = sending.length === 1 ? 'the project' : 'the projects';
   const accepted = `were accepted in the last day and are now refused; if that is a mistake, list ${them} again: the status page prints how`;
   return sending.length === 0 ? listed : `${listed}. Views of ${projectsText(sending)} ${accepted}`;
+}
+
+/**
+ * Warns of projects that have lost their origins: an edit by mistake opens them to every site. The
+ * file has no copy of the origins, so each warning has the command that lists them again.
+ */
+async function warnOfOpened(
+  before: readonly ProjectEntry[],
+  projects: ProjectList,
+  files: Pick<Installation, 'data' | 'projects'>,
+  log: Log,
+): Promise<void> {
+  const opened = before.filter(({ id, origins }) => {
+    const now = projects.find(id);
+    return origins !== undefined && now?.active === true && now.origins === undefined;
+  });
+  if (opened.length === 0) return;
+  const of = await withOwners(ownAnnouncement({ role: 'collector', chosen: {}, ...files }));
+  for (const { id, origins } of opened.slice(0, GONE_MAX)) {
+    const fix = `if that is a mistake, run: ${activate(of, id, { origin: origins })}`;
+    log.warn(`Project ${id} no longer lists origins, so it accepts views from every site; ${fix}`);
+  }
+  const left = opened.length - GONE_MAX;
+  if (left > 0) log.warn(`${plural(left, 'more project')} no longer list origins`);
 }
 
 /** `projects 1000001, 1000002 and 3 more` */

@@ -159,6 +159,34 @@ test('viewlog warns if projects are gone whose views were accepted in the last d
   ]);
 });
 
+test('viewlog warns if an edit opens a project to every site', async () => {
+  const origins = ['https://a.b', 'https://*.c'];
+  const entry = (id: string, rules: object) => ({ id, ...rules });
+  const list = (...projects: object[]): string => JSON.stringify({ projects });
+  const { path, save, reload, logged } = await followed(
+    list(entry('1', { origins }), entry('2', { origins }), entry('3', {})),
+  );
+  await save(list(entry('1', {}), entry('2', { active: false }), entry('3', {})));
+  await reload();
+  await reload();
+  expect(logged.slice(1)).toEqual([
+    expect.stringMatching(
+      new RegExp(
+        `^warn: Project 1 no longer lists origins, so it accepts views from every site; if that is a mistake, run: .* activate 1 .*${path}.* --origin https://a\\.b --origin 'https://\\*\\.c'$`,
+      ),
+    ),
+    expect.stringContaining('info: Projects file unchanged'),
+  ]);
+  // Many lines would hide other ones.
+  const ids = ['1', '2', '3', '4', '5', '6', '7'];
+  await save(list(...ids.map((id) => entry(id, { origins }))));
+  await reload();
+  await save(list(...ids.map((id) => entry(id, {}))));
+  await reload();
+  expect(logged.slice(4)).toHaveLength(7);
+  expect(logged.at(-1)).toBe('warn: 2 more projects no longer list origins');
+});
+
 test('a change of a limit refunds no spent views', async () => {
   const { save, projects, reload } = await followed(
     '{"projects":[{"id":"1","maxViewsPerMinute":2}]}',
