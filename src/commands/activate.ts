@@ -11,7 +11,6 @@ import { editProject } from '../projects/edit.ts';
 import { typoOf } from '../projects/typo.ts';
 import { isOrigin, ORIGIN_SHAPE, originKey, originMeant } from '../projects/origins.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';
-import type { RemovedEntry } from '../status/reasons.ts';
 import { lastEntryOf } from '../status/saved-counts.ts';
 import { ACTIVATE_OPTIONS, OPTIONS } from '../settings.ts';
 import { collectorAddress, defineCommand } from './command.ts';
@@ -120,10 +119,11 @@ export function checkOrigins(flag: string, origins: readonly string[]): void {
   const wrong = origins.find((origin) => !isOrigin(origin));
   if (wrong === undefined) return;
   const meant = originMeant(wrong);
-  const hint =
+  const single =
     meant === undefined
       ? `For example: --${flag} https://www.example.com`
       : `Did you mean ${shellQuoted(meant)}?`;
+  const hint = /[,;]/.test(wrong) ? `Give --${flag} once per origin` : single;
   throw new Fatal(EXIT.usage, `--${flag} ${ORIGIN_SHAPE}; found "${echo(wrong)}". ${hint}`);
 }
 
@@ -146,7 +146,7 @@ function nextSteps(
 /** Returns why a new project may not be what was meant. */
 function doubtsAboutNew(
   { after: added, listed, operator }: Awaited<ReturnType<typeof editProject>>,
-  last: RemovedEntry | undefined,
+  last: Awaited<ReturnType<typeof lastEntryOf>>,
   of: Installation,
 ): string[] {
   const { id } = added;
@@ -182,7 +182,7 @@ function doubtsAbout(before: ProjectEntry, after: ProjectEntry): string[] {
  * @param operator the address in the projects file, which the command must not replace.
  */
 function earlierEntry(
-  last: RemovedEntry | undefined,
+  last: Awaited<ReturnType<typeof lastEntryOf>>,
   added: ProjectEntry,
   operator: string | undefined,
   of: Installation,

@@ -172,7 +172,7 @@ async function wasUsed(path: string, data: string): Promise<boolean> {
  */
 export async function savedProjects(
   dir: string,
-  { content }: Reading,
+  { content }: Pick<Reading, 'content'> = { content: undefined },
 ): Promise<ProjectsFile | undefined> {
   const text = await readFile(lastProjectsIn(dir)).catch(() => Buffer.of());
   return isSameContent(text, content) ? undefined : listIn(text);

@@ -11,6 +11,7 @@ import { replaceFile } from '../disk/durable.ts';
 import type { Lock } from '../disk/lock.ts';
 import { systemFiles } from '../disk/ops.ts';
 import type { ProjectList, RemovedProject } from '../projects/project-list.ts';
+import { savedProjects } from '../projects/projects-file.ts';
 import type { Counts } from './counts.ts';
 import { removedEntry, type RemovedEntry, savedCounts } from './reasons.ts';
 
@@ -18,8 +19,17 @@ const countsIn = (dir: string): string => `${dir}/status.json`;
 
 const savedRemovals = v.object({ removed: v.array(removedEntry) });
 
-/** Returns the last entry of a removed project, if the counts of a data directory have it. */
-export async function lastEntryOf(id: string, dir: string): Promise<RemovedEntry | undefined> {
+/**
+ * Returns the last entry of a project that isn't listed, if a data directory has it: in the last
+ * good list, because viewlog wasn't running when the entry was removed, or in the counts.
+ */
+export async function lastEntryOf(
+  id: string,
+  dir: string,
+): Promise<Omit<RemovedEntry, 'removedMs'> | undefined> {
+  const saved = await savedProjects(dir);
+  const last = saved?.projects.find((project) => project.id === id);
+  if (last !== undefined) return { ...last, operator: saved?.operator };
   const text = await readFile(countsIn(dir), 'utf8').catch(() => '');
   const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), savedRemovals), text);
   return success ? output.removed.find((entry) => entry.id === id) : undefined;

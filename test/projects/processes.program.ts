@@ -41,6 +41,13 @@ test('a start names the projects that were removed since the last one, and the s
   });
   await (await stored(data)).signal('SIGTERM');
   dataDirectory({ projects: [{ id: '7' }] }, data);
+  // viewlog hasn't seen the removal yet.
+  expect(await run(['activate', '1000001'], { data })).toMatchObject({
+    code: 64,
+    stderr: expect.stringMatching(
+      / was listed before, for https:\/\/a\.b, no limit\. .* --name A --origin https:\/\/a\.b\n$/,
+    ),
+  });
   const viewlog = await startWatched({ data });
   await viewlog.says(
     /^The projects file has changed since the last start; no longer listed: project 1000001$/m,
