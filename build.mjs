@@ -24,6 +24,9 @@ const dist = join(import.meta.dirname, 'dist');
 // first connection to a cluster. The bundle is an ES module, which has no `require`.
 const REQUIRE = `import { createRequire } from 'node:module'; const require = (id) => createRequire('/')(id);`;
 
+// Until 2.8, Deno's own timers were numbers without `unref`.
+const TIMERS = `import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';`;
+
 const page = await statusPage(join(import.meta.dirname, 'src/status/page'));
 const script = join(import.meta.dirname, 'src/commands/snippet/script.ts');
 /** The bundle's texts, compressed together: one by one, they would take 2.5 KiB more. */
@@ -163,7 +166,6 @@ const without = {
 const { outputFiles, metafile } = await build({
   absWorkingDir: import.meta.dirname,
   entryPoints: ['src/main.ts'],
-  inject: ['src/node-globals.ts'],
   bundle: true,
   platform: 'node',
   target: 'node20',
@@ -182,7 +184,7 @@ const { outputFiles, metafile } = await build({
   logLevel: 'warning',
   plugins: [shortNames, without],
   format: 'esm',
-  banner: { js: `#!/usr/bin/env node\n${REQUIRE}\n${EXPORTED}` },
+  banner: { js: `#!/usr/bin/env node\n${REQUIRE}\n${TIMERS}\n${EXPORTED}` },
   outfile: join(dist, 'viewlog.mjs'),
   write: false,
   metafile: true,

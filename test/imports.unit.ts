@@ -19,7 +19,7 @@ const moduleOf = (path: string): string => path.split('/')[0]!;
 
 /** The source files below `src`, with what each imports: paths below `src`, or package names. */
 const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .filter((path) => /\.tsx?$/.test(path) && path !== 'node-globals.ts')
+  .filter((path) => /\.tsx?$/.test(path))
   .map((path) => {
     const text = readFileSync(join(SRC, path), 'utf8');
     const imports = Array.from(
