@@ -126,10 +126,9 @@ async function countsFile(
 ): Promise<CountsFile> {
   const file = new CountsFile({ dir, counts, projects, settle: settleNow, lock, log });
   await file.restore();
-  const storeProjects = (text: string): void => {
-    lock.storeProjects(text);
-    void file.save();
-  };
+  // The stored list is the only copy of a removed entry until the counts are saved.
+  const storeProjects = (text: string): void =>
+    void file.save().then(() => lock.storeProjects(text));
   await storeIn(dir, { storeProjects });
   return file;
 }

@@ -61,7 +61,7 @@ export class ProjectList {
   operator: string | undefined;
   /** The fault of the projects file now. The last good list stays active meanwhile. */
   fault: ProjectsFault | undefined;
-  /** How often the first list was replaced. */
+  /** How often the first list was replaced, or entries were noted as removed. */
   changes = -1;
   #byId: ReadonlyMap<string, Project> = new Map();
   readonly #removed = new Map<string, RemovedProject>();
@@ -109,6 +109,7 @@ export class ProjectList {
   ): readonly ProjectEntry[] {
     const lost = this.operator === undefined ? last : undefined;
     const gone = earlier.filter(({ id }) => !this.#byId.has(id));
+    if (gone.length > 0) this.changes += 1;
     for (const { removedMs = nowMs, operator = lost, ...entry } of gone) {
       this.#removed.set(entry.id, { ...this.#listed(entry, 0), removedMs, operator });
     }

@@ -71,6 +71,7 @@ export class CountsFile {
       const { removed, ...saved } = v.parse(savedCounts, JSON.parse(text));
       counts.restore(saved);
       projects.noteGone(removed, counts.startMs);
+      this.#saved = this.#changes();
     } catch (error) {
       if (errnoOf(error) === 'ENOENT') return;
       const what =
