@@ -12,7 +12,7 @@ import {
   ownAnnouncement,
   withOwners,
 } from '../installation/installation.ts';
-import { ProjectList, type ProjectsFault, summaryOf } from './project-list.ts';
+import { type OpenedProject, ProjectList, type ProjectsFault, summaryOf } from './project-list.ts';
 import {
   BRING_BACK,
   cannotRead,
@@ -71,8 +71,12 @@ export async function followProjects(
     const sending = gone.filter(({ id, active }) => active !== false && isSending(id));
     log[sending.length > 0 ? 'warn' : 'info'](what + goneText(gone, sending));
   };
-  const warn = (before: readonly ProjectEntry[]): Promise<void> =>
-    warnOfOpened(before, projects, { data, projects: path }, log);
+  const warnOfOpened = async (sinceMs: number): Promise<void> => {
+    const opened = projects.opened(sinceMs);
+    if (opened.length === 0) return;
+    const self = ownAnnouncement({ role: 'collector', data, projects: path, chosen: {} });
+    for (const text of openedTexts(opened, await withOwners(self))) log.warn(text);
+  };
   const check = async (isAsked: boolean): Promise<void> => {
     const found = await readOwn(path, data, reading);
     const isSame = found === reading;
@@ -82,13 +86,13 @@ export async function followProjects(
       const what = isSame ? 'unchanged' : projects.fault === undefined ? 'reloaded' : 'fixed';
       projects.fault = undefined;
       if (!isSame) onChange(projects);
-      const [before, { operator }] = [projects.all(), projects];
-      const gone = isSame ? [] : projects.replace(found.file, Date.now());
+      const [nowMs, { operator }] = [Date.now(), projects];
+      const gone = isSame ? [] : projects.replace(found.file, nowMs);
       if (!isSame) store(String(found.content));
       logList(`Projects file ${what}: ${summaryOf(projects.all())}`, gone);
       if (operator !== undefined && projects.operator === undefined)
         log.warn(`The projects file no longer has the operator's address, ${operator}`);
-      if (!isSame) await warn(before);
+      if (!isSame) await warnOfOpened(nowMs);
     } else {
       if (!isSame) projects.fault = faultOf(found, path, projects.fault);
       log.warn(projects.fault!.message);
@@ -101,9 +105,11 @@ export async function followProjects(
   const close = every(POLL_MS, () => void checkNext(false));
   const storeIn = async (dir: string, { storeProjects }: Storage): Promise<void> => {
     const saved = await savedProjects(dir, reading);
-    const gone = projects.noteGone(saved?.projects ?? [], Date.now(), saved?.operator);
+    const [nowMs, listed = []] = [Date.now(), saved?.projects];
+    const gone = projects.noteGone(listed, nowMs, saved?.operator);
     if (gone.length > 0) logList('The projects file has changed since the last start', gone);
-    await warn(saved?.projects ?? []);
+    projects.noteOpened(listed, nowMs);
+    await warnOfOpened(nowMs);
     store = storeProjects;
     if ('file' in reading) store(String(reading.content));
   };
@@ -122,27 +128,16 @@ function goneText(gone: readonly ProjectEntry[], sending: readonly ProjectEntry[
 }
 
 /**
- * Warns of projects that have lost their origins: an edit by mistake opens them to every site. The
- * file has no copy of the origins, so each warning has the command that lists them again.
+ * Returns a warning for each project that has lost its origins: an edit by mistake opens it to every
+ * site. The file has no copy of the origins, so the warning has the command that lists them again.
  */
-async function warnOfOpened(
-  before: readonly ProjectEntry[],
-  projects: ProjectList,
-  files: Pick<Installation, 'data' | 'projects'>,
-  log: Log,
-): Promise<void> {
-  const opened = before.filter(({ id, origins }) => {
-    const now = projects.find(id);
-    return origins !== undefined && now?.active === true && now.origins === undefined;
-  });
-  if (opened.length === 0) return;
-  const of = await withOwners(ownAnnouncement({ role: 'collector', chosen: {}, ...files }));
-  for (const { id, origins } of opened.slice(0, GONE_MAX)) {
+export function openedTexts(opened: readonly OpenedProject[], of: Installation): string[] {
+  const texts = opened.slice(0, GONE_MAX).map(({ id, origins }) => {
     const fix = `if that is a mistake, run: ${activate(of, id, { origin: origins })}`;
-    log.warn(`Project ${id} no longer lists origins, so it accepts views from every site; ${fix}`);
-  }
+    return `Project ${id} no longer lists origins, so it accepts views from every site; ${fix}`;
+  });
   const left = opened.length - GONE_MAX;
-  if (left > 0) log.warn(`${plural(left, 'more project')} no longer list origins`);
+  return left > 0 ? [...texts, `${plural(left, 'more project')} no longer list origins`] : texts;
 }
 
 /** `projects 1000001, 1000002 and 3 more` */

@@ -8,7 +8,10 @@ import { TokenBucket } from './rate-limit.ts';
 // The projects as the collector sees them. This list doesn't read the file; `follow.ts` keeps it up
 // to date.
 
-export type Projects = Pick<ProjectList, 'operator' | 'fault' | 'find' | 'all' | 'removed'>;
+export type Projects = Pick<
+  ProjectList,
+  'operator' | 'fault' | 'find' | 'all' | 'removed' | 'opened'
+>;
 
 /** A projects file that can't be used. */
 export interface ProjectsFault {
@@ -53,6 +56,15 @@ export interface RemovedProject extends Project {
   readonly operator?: string | undefined;
 }
 
+/** A project that has lost its origins, and so accepts views from every site. */
+export interface OpenedProject {
+  readonly id: string;
+  /** Those that it listed. */
+  readonly origins: readonly string[];
+  /** When viewlog noticed, in milliseconds since the epoch. */
+  readonly openedMs: number;
+}
+
 type EarlierEntry = ProjectEntry & Partial<Pick<RemovedProject, 'removedMs' | 'operator'>>;
 
 /** The projects that the last good reading of the file lists. */
@@ -65,6 +77,7 @@ export class ProjectList {
   changes = -1;
   #byId: ReadonlyMap<string, Project> = new Map();
   readonly #removed = new Map<string, RemovedProject>();
+  readonly #opened = new Map<string, OpenedProject>();
   /** The spent limit of each id, listed or not. */
   readonly #buckets = new Map<string, TokenBucket>();
 
@@ -82,6 +95,7 @@ export class ProjectList {
     this.changes += 1;
     this.#byId = new Map(projects.map((entry) => [entry.id, this.#listed(entry, nowMs)]));
     for (const { id } of projects) this.#removed.delete(id);
+    this.noteOpened(before, nowMs);
     return this.noteGone(before, nowMs, last);
   }
 
@@ -114,6 +128,22 @@ export class ProjectList {
       this.#removed.set(entry.id, { ...this.#listed(entry, 0), removedMs, operator });
     }
     return gone;
+  }
+
+  /** Notes which projects of an earlier list have lost their origins. */
+  noteOpened(earlier: readonly ProjectEntry[], openedMs: number): void {
+    for (const { id, origins } of earlier) {
+      if (origins !== undefined) this.#opened.set(id, { id, origins, openedMs });
+    }
+    for (const id of this.#opened.keys()) {
+      const now = this.#byId.get(id);
+      if (now?.active !== true || now.origins !== undefined) this.#opened.delete(id);
+    }
+  }
+
+  /** Returns the projects that have lost their origins since then. */
+  opened(sinceMs: number): readonly OpenedProject[] {
+    return [...this.#opened.values()].filter(({ openedMs }) => openedMs >= sinceMs);
   }
 
   all(): readonly Project[] {

@@ -2,9 +2,10 @@
 // state. `words.ts`, `problem-words.ts` and the renderers word them.
 import { BUILD } from '../base/built.ts';
 import { clip } from '../base/text.ts';
-import { dayOf } from '../base/time.ts';
+import { DAY_MS, dayOf } from '../base/time.ts';
 import { TOO_LITTLE_SPACE } from '../disk/free-space.ts';
 import type { Installation } from '../installation/installation.ts';
+import { openedTexts } from '../projects/follow.ts';
 import type { Project, ProjectsFault } from '../projects/project-list.ts';
 import { typoOf } from '../projects/typo.ts';
 import {
@@ -150,7 +151,11 @@ export function modelOf(input: ModelInput): StatusModel {
     ...totals,
     isStopping: input.isStopping,
     isAnyActive: isAnyActive(input),
-    warnings: warningsOf(input),
+    // While the file is invalid, no command can change it.
+    warnings: [
+      ...warningsOf(input),
+      ...(projects.fault ? [] : openedTexts(projects.opened(nowMs - DAY_MS), installation)),
+    ],
     projectsFault: isInClosed(input) ? undefined : projects.fault,
     store,
     space: spaceOf(files, minFreeBytes, store.unavailable === TOO_LITTLE_SPACE),
