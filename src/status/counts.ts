@@ -155,7 +155,8 @@ export class Counts implements RequestCounts, SavedCounts {
     }
     const { reasons } = activity;
     const exactKey = reasonKey(code, origin, isCut);
-    const isOneMore = BY_ORIGIN.has(code) && reasons.size >= ORIGINS_MAX;
+    const hasOrigin = BY_ORIGIN.has(code) && origin !== undefined;
+    const isOneMore = hasOrigin && reasons.size >= ORIGINS_MAX;
     // Origins beyond the limit are counted together, with the latest one as the sample.
     const key = isOneMore && !reasons.has(exactKey) ? code : exactKey;
     const seen = reasons.get(key);

@@ -422,9 +422,9 @@ function reasonSteps(
   nowMs: number,
   printed = new Set<string>(),
 ): Step[] {
-  const { sample, lastDay, lastMs, acceptedSince, remedy } = reason;
+  const { sample, lastDay, lastMs, acceptedSince, remedy, isCollective } = reason;
   const { kind } = row;
-  const views = plural(lastDay, nounOf(kind));
+  const views = plural(lastDay, nounOf(kind)) + (isCollective ? ' from various origins' : '');
   const failed = kind === 'requests' ? 'failed' : `${were(lastDay)} refused`;
   const what = `${views} ${failed} in the last 24 hours, ${lastDay === 1 ? '' : 'most recently '}${latestWords(sample, row)}`;
   // Views accepted before the fix prove nothing.

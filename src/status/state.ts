@@ -95,6 +95,8 @@ export interface JudgedReason {
   readonly fixedMs: number | undefined;
   /** Views accepted since the latest refusal. */
   readonly acceptedSince: number;
+  /** True: the origins beyond those that are counted one by one. */
+  readonly isCollective: boolean;
   readonly fate: Fate;
 }
 
@@ -273,6 +275,7 @@ function judgeReason(
     remedy,
     fixedMs,
     acceptedSince: activity.accepted - reason.acceptedAtLastRefusal,
+    isCollective: BY_ORIGIN.has(key),
     fate,
   };
 }

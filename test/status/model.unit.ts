@@ -1436,6 +1436,18 @@ it("the status page separates the origins of an unlisted id's views", () => {
   expect(row!.reasons.map(({ lastDay }) => lastDay)).toStrictEqual([22, ...Array(8).fill(1)]);
 });
 
+it('the status page counts rare origins together, but never with views that have no origin', () => {
+  const scene = sceneOf({ files: { refusedDays } });
+  for (let i = 0; i < 12; i++) scene.refuse(1, moved, `https://${i}.example`);
+  scene.refuse(1, moved);
+  const whole = scene.whole();
+  expect(whole).toContain('4 views from various origins were refused in the last 24 hours, most ');
+  expect(whole).toContain(
+    ' 1 view was refused in the last 24 hours, on 2026-11-22 14:00 UTC without ',
+  );
+  expect(whole).toContain("1 refused view is stored. A replay wouldn't help: the project would ");
+});
+
 it('the status page shows a removed project whose views arrived, before a view is refused', () => {
   const scene = sceneOf();
   scene.accept(9, '2');
