@@ -178,6 +178,8 @@ export const checkSize = reached(({ preflight, large, largeBytes, view }) => {
 
 const SIZE_SETTINGS = 'nginx: client_max_body_size; Caddy: max_size in request_body';
 
+const HEADER_OF: Readonly<Record<string, string>> = { 'unsupported-media-type': 'Content-Type' };
+
 export const checkView = reached(({ url, origin, project = '', large, largeBytes, view }, of) => {
   if (view === undefined) return [];
   const size = isFromViewlog(large) ? `, in a body of ${formatSize(largeBytes)},` : '';
@@ -196,9 +198,11 @@ export const checkView = reached(({ url, origin, project = '', large, largeBytes
     return [atProxy(warning, of, lost, 'In the proxy, pass POST requests on to viewlog.')];
   }
   const { code, detail } = refusal;
-  if (detail.includes(NO_ORIGIN)) {
-    const lost = `${url} reaches viewlog without the Origin header that browsers send, so views of project ${project} are refused.`;
-    return [atProxy(error, of, lost, 'In the proxy, pass the Origin header on.')];
+  // The doctor sent both headers, as a browser does.
+  const header = detail.includes(NO_ORIGIN) ? 'Origin' : HEADER_OF[code];
+  if (header !== undefined) {
+    const lost = `The proxy at ${url} removes or changes the ${header} header, so viewlog refuses views of project ${project} with ${code}.`;
+    return [atProxy(error, of, lost, 'In the proxy, pass the headers on unchanged.')];
   }
   const refused = `${what} was refused with ${code}: ${detail}.`;
   if (code === 'project-not-activated') {

@@ -597,11 +597,15 @@ const FINDINGS: Findings = {
     proxied({ project: '7', view: answer(403, { server: 'nginx' }) }),
   ],
   'the proxy removes the Origin header': [
-    'error view: https://views.example/view reaches viewlog without the Origin header that browsers send, so views of project 7 are refused. In the proxy, pass the Origin header on. For examples, run: viewlog help proxies',
+    'error view: The proxy at https://views.example/view removes or changes the Origin header, so viewlog refuses views of project 7 with origin-not-allowed. In the proxy, pass the headers on unchanged. For examples, run: viewlog help proxies',
     proxied({
       project: '7',
       view: problem('origin-not-allowed', `Project 7 ${NO_ORIGIN}. Send the view …`),
     }),
+  ],
+  'the proxy changes the type of bodies': [
+    'error view: The proxy at https://views.example/view removes or changes the Content-Type header, so viewlog refuses views of project 7 with unsupported-media-type. In ',
+    proxied({ project: '7', view: problem('unsupported-media-type', 'The body …') }),
   ],
   'an old file should have been removed': [
     "warning overdue files: 1 file is overdue for removal. Each hour, viewlog removes one day's view files and one day's refused files. To remove it now: rm /data/views-2026-01-01.ndjson",
