@@ -181,9 +181,10 @@ export async function savedProjects(
 async function savedList(self: Announced, data: string): Promise<SavedList | undefined> {
   const path = lastProjectsIn(absolute(data));
   if (!existsSync(path)) return undefined;
-  const projects = listIn(await readFile(path).catch(() => Buffer.of()))?.projects.length;
-  // An empty list isn't worth restoring.
-  if (projects === 0) return undefined;
+  const text = await readFile(path).catch(() => undefined);
+  const projects = text && listIn(text)?.projects.length;
+  // An empty list isn't worth restoring, and a damaged one is no list.
+  if (text !== undefined && !projects) return undefined;
   const of = await withOwners({ ...self, data: absolute(data) });
   const hasDirectory = existsSync(dirname(of.projects ?? ''));
   const restore = hasDirectory ? restoreProjects(of, path) : undefined;

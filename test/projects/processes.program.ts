@@ -202,6 +202,9 @@ test('every message about a projects file that was cut short prints the command 
   }
   execFileSync('sh', ['-c', command], { cwd: '/' });
   expect(fs.readFileSync(path, 'utf8')).toBe(text);
+  // A damaged copy can't be restored.
+  fs.writeFileSync(copy, '{');
+  expect((await run(['check'], { data })).stderr).not.toContain(copy);
 });
 
 test("no command is printed that copies the list into the projects file's missing directory", async () => {
