@@ -65,7 +65,7 @@ export function problemWords(
   const none = [`${only} only ${noun}`, `both ${noun}s`][refused - 1] ?? `all ${all}`;
   const many = accepted === 0 ? none : `${formatCount(refused)} of ${all}`;
   const failed = `failed before viewlog knew ${refused === 1 ? 'its' : 'their'} project`;
-  const what = `in the last hour ${kind === 'requests' ? failed : `${were(refused)} refused`}${why}`;
+  const what = `in the last hour ${kind === 'requests' ? failed : `${were(refused)} refused`}`;
   const gone = refused - one.refused;
   const byProblem = one.reasons
     .flatMap((reason) => [isFixed(reason) ? reason.lastHour : 0, reason.endedLastHour])
@@ -82,9 +82,10 @@ export function problemWords(
       ? [`${formatCount(gone - ended)} ${one.isDown ? 'during the outage' : 'for other causes'}`]
       : []),
   ];
-  return causes.length === 0
-    ? `${many} ${what}`
-    : `${many} ${what}, including ${causes.join(' and ')}`;
+  if (causes.length === 0) return `${many} ${what}${why}`;
+  const open = one.reasons.filter(isOpen).length === 1 ? 'the current cause' : 'current causes';
+  const now = one.refused > 0 ? [`${formatCount(one.refused)} for ${open}${why}`] : [];
+  return `${many} ${what}: ${[...now, ...causes].join(', ')}`;
 }
 
 /** Includes views that were refused for causes that are fixed or because of the store. */
@@ -266,7 +267,7 @@ export function stateWords(row: ProjectRow, hasEarlierViews = false): string {
       ? 'none accepted yet'
       : state.replace('-', ' ');
   }
-  const refused = refusedInAll(row);
+  const { refused } = row;
   // Not 100%, because some views were accepted.
   const share = Math.min(99, Math.round((100 * refused) / (accepted + refused)));
   return kind === 'requests' ? `${share}% of all requests failed` : `${share}% refused`;

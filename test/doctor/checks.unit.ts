@@ -571,7 +571,7 @@ const FINDINGS: Findings = {
     shown(sceneOf({}, 2, 'origin-not-allowed')),
   ],
   'only some causes of refusals are fixed': [
-    'warning refusals: Aurora: 11 of 111 views in the last hour were refused (invalid view), including 9 for an earlier problem that has ended',
+    'warning refusals: Aurora: 11 of 111 views in the last hour were refused: 2 for the current cause (invalid view), 9 for an earlier problem that has ended',
     shown(fixedBesideOpen()),
   ],
   'a proxy cuts off bodies': [
