@@ -17,6 +17,7 @@ import { modeText } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
 import type { Installation } from '../installation/installation.ts';
 import { curlOf } from '../projects/curl.ts';
+import { isOrigin } from '../projects/origins.ts';
 import type { ProjectsFault } from '../projects/project-list.ts';
 import { continues, listWords, withFix } from '../projects/projects-file.ts';
 import { isStream } from './health.ts';
@@ -334,8 +335,8 @@ function otherRefusals({ kind, refused, reasons }: ProjectRow): string {
   const [first] = open;
   const causes = open.length === 1 ? 'another cause' : 'other causes';
   // The fixed cause may have the same label.
-  const isOrigin = open.length === 1 && first?.sample.code === 'origin-not-allowed';
-  const why = isOrigin
+  const isByOrigin = open.length === 1 && first?.sample.code === 'origin-not-allowed';
+  const why = isByOrigin
     ? ` (${refusalLabel(first.sample)} ${fromWords(first.sample)})`
     : reasonsWords(open);
   return `${plural(refused, nounOf(kind))} in the last hour ${failed} for ${causes}${why}.`;
@@ -738,6 +739,8 @@ export function fixOf(reason: Refused, of: Installation): Step {
   }
   if (remedy.kind === 'wait') return { text: laterOf(remedy.obstacle, 'the fix') };
   if (remedy.kind === 'none' && sample.origin === 'null') return { text: NULL_ORIGIN };
+  const [slash] = / An origin has no slash.*$/.exec(sample.detail) ?? [];
+  if (remedy.kind === 'none' && slash) return { text: printable(slash.trim(), Infinity) };
   if (sample.code === 'not-found')
     return { text: WRONG_PATH, command: commands.help(of, 'proxies') };
   if (sample.code === 'method-not-allowed')
@@ -830,9 +833,10 @@ function pageStep({ sample, fate }: Pick<Refused, 'sample' | 'fate'>, of: Instal
   const isWhole = !/^$|…$/.test(body) && printable(body, Infinity) === body;
   const isReadable = fate !== undefined && fate.obstacle === undefined;
   if (code !== 'invalid-view' || !isWhole || !isReadable) return { text: correct };
+  const origin = sample.origin !== undefined && isOrigin(sample.origin) ? sample.origin : undefined;
   return {
     text: `${correct} To check a corrected view, change it in this command:`,
-    command: commands.explain(of, body),
+    command: commands.explain(of, body, { origin }),
   };
 }
 

@@ -247,18 +247,18 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
     scene.refuse(2, moved, MOVED);
     scene.accept(11);
     expect(scene.text()).toMatch(
-      /^Aurora: 76% refused \(origin not allowed\)\nAurora: 34 of 45 views in the last hour were refused \(origin not allowed\), including 32 for an earlier problem that has ended\. The refusals began on/,
+      /^Aurora: 15% refused \(origin not allowed\)\nAurora: 34 of 45 views in the last hour were refused: 2 for the current cause \(origin not allowed\), 32 for an earlier problem that has ended\. The refusals began on/,
     );
     scene.around = { store: { unavailable: 'x' } };
     const during =
-      'Aurora: 34 of 45 views in the last hour were refused (origin not allowed), including 32 during the outage.';
+      'Aurora: 34 of 45 views in the last hour were refused: 2 for the current cause (origin not allowed), 32 during the outage.';
     expect(scene.text()).toContain(during);
     // The origin is added, but the store still refuses views.
     scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
     scene.accept();
     scene.refuse(9, { code: 'invalid-view', project: '1' });
     expect(scene.text()).toContain(
-      '43 of 55 views in the last hour were refused (invalid view), including 2 for an earlier problem that has ended and 32 during the outage.',
+      '43 of 55 views in the last hour were refused: 9 for the current cause (invalid view), 2 for an earlier problem that has ended, 32 during the outage.',
     );
   });
 
@@ -404,7 +404,7 @@ Project 1: 130 of 150 views in the last hour were refused (rate limited). The re
 Aurora: both views in the last hour were refused (invalid view). The refusals began on ${at('14:00')}.
   2 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://a.example: "mb" must be an integer (received "12"); "url" must start with "/" (received "home").
   Correct the page that sends these views. To check a corrected view, change it in this command:
-    printf %s '${text}' | ${VIEWLOG} explain ${FILES}
+    printf %s '${text}' | ${VIEWLOG} explain ${FILES} --origin https://a.example
   2 refused views are stored. A replay wouldn't help: the views would be refused again.`);
     const other = [
       { field: 'hc', message: 'is required', expected: 'boolean', received: 'nothing' },
@@ -416,7 +416,7 @@ Aurora: both views in the last hour were refused (invalid view). The refusals be
     printf %s '${from}' | ${VIEWLOG} explain ${FILES}
   Another case, most recently on ${at('14:00')} from https://a.example: "mb" must be an integer (received "12"); "url" must start with "/" (received "home").
   Correct the page that sends these views. To check a corrected view, change it in this command:
-    printf %s '${text}' | ${VIEWLOG} explain ${FILES}
+    printf %s '${text}' | ${VIEWLOG} explain ${FILES} --origin https://a.example
   3 refused views are stored.`);
     scene.around = {
       ...scene.around,
@@ -638,7 +638,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   // viewlog doesn't remember the entry.
   scene.projects = new ProjectList({ projects: [AURORA, { id: '2' }] });
   expect(scene.text())
-    .toContain(`Project 77 (no longer listed): 18 of 19 views in the last hour were refused (project not activated), including 9 for an earlier problem that has ended. The refusals began on ${at('14:00')}.
+    .toContain(`Project 77 (no longer listed): 18 of 19 views in the last hour were refused: 9 for the current cause (project not activated), 9 for an earlier problem that has ended. The refusals began on ${at('14:00')}.
   Project 77 was in the projects file; its last accepted view came on ${at('14:00')}. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. To add a new entry instead, with only https://x.example as its origin and without the old name and limit:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example
   18 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: the projects file doesn't list this id.${again.trimEnd().replace('9 refused', '18 refused')}`);
@@ -806,7 +806,7 @@ it('refusals of a problem that has ended are no part of the next one with its ca
   const again = restarted(scene, AURORA);
   for (const { text, isAlarming } of [scene, again].map(seen)) {
     expect(text).toContain(
-      '26 of 32 views in the last hour were refused (origin not allowed), including 25 for an earlier problem that has ended. The refusals began on 2026-11-22 14:00 UTC.',
+      '26 of 32 views in the last hour were refused: 1 for the current cause (origin not allowed), 25 for an earlier problem that has ended. The refusals began on 2026-11-22 14:00 UTC.',
     );
     expect(isAlarming).toBe(false);
   }
@@ -815,7 +815,7 @@ it('refusals of a problem that has ended are no part of the next one with its ca
   again.list(AURORA);
   again.refuse(20, moved, MOVED);
   expect(again.text()).toContain(
-    '46 of 53 views in the last hour were refused (origin not allowed), including 26 for an earlier problem that has ended.',
+    '46 of 53 views in the last hour were refused: 20 for the current cause (origin not allowed), 26 for an earlier problem that has ended.',
   );
   expect(again.model().isAlarming).toBe(true);
 });
@@ -872,7 +872,7 @@ it("the status page doesn't call a cause fixed just because its project is no lo
   expect(scene.text()).toBe('Views are arriving from Project 2');
   scene.refuse(9, unlisted('77'));
   expect(scene.text()).toContain(
-    '24 of 45 views in the last hour were refused (project not activated), including 15 for an earlier problem that has ended. ',
+    '24 of 45 views in the last hour were refused: 9 for the current cause (project not activated), 15 for an earlier problem that has ended. ',
   );
 });
 
@@ -1272,7 +1272,7 @@ it('the status page says whether views were refused for one fixed cause or sever
   scene.accept();
   scene.refuse(1, { code: 'invalid-view', project: '1' });
   expect(scene.text()).toContain(
-    '2 of 3 views in the last hour were refused (invalid view), including 1 for an earlier problem that has ended. ',
+    '2 of 3 views in the last hour were refused: 1 for the current cause (invalid view), 1 for an earlier problem that has ended. ',
   );
   scene.list(
     { ...AURORA, origins: [...AURORA.origins, MOVED], maxViewsPerMinute: 20 },
@@ -1281,7 +1281,7 @@ it('the status page says whether views were refused for one fixed cause or sever
   scene.refuse(3, { code: 'rate-limited', project: '1', limit: 10 });
   scene.accept();
   scene.refuse(2, { code: 'invalid-view', project: '1' });
-  expect(scene.text()).toContain('including 4 for earlier problems that have ended. ');
+  expect(scene.text()).toContain(', 4 for earlier problems that have ended. ');
 });
 
 it('the status page says that the disk will be full in less than a day', () => {
@@ -1428,12 +1428,24 @@ it("the status page separates the origins of an unlisted id's views", () => {
   expect(scene.text()).toContain(
     `If ${a} is one of the project's sites, add it:\n    ${activate(a)}  3 refused views are stored. After the fix, the replay command below sends the views, too.`,
   );
-  expect(scene.text()).toMatch(/^Project 77: 83% refused \(origin not allowed\)\n/);
+  expect(scene.text()).toMatch(/^Project 77: 75% refused \(origin not allowed\)\n/);
   expect(scene.text()).toContain('2 refused views are stored. To send the views again:');
   // The limit includes those that are counted together.
   for (let i = 0; i < 30; i++) scene.refuse(1, unlisted('88'), `https://${i}.example`);
   const row = scene.model().unlisted.find(({ id }) => id === '88');
   expect(row!.reasons.map(({ lastDay }) => lastDay)).toStrictEqual([22, ...Array(8).fill(1)]);
+});
+
+it("the status page says if an origin differs from a listed one by a slash, which isn't listable", () => {
+  const scene = sceneOf();
+  scene.list({ ...AURORA, origins: [MOVED] });
+  const why = `An origin has no slash at its end; send "${MOVED}".`;
+  scene.refuse(
+    1,
+    { ...moved, detail: `Project 1 doesn't accept views from "${MOVED}/". ${why}` },
+    `${MOVED}/`,
+  );
+  expect(scene.text()).toContain(`from ${MOVED}/: origin not allowed.\n  ${why}`);
 });
 
 it('the status page counts rare origins together, but never with views that have no origin', () => {
