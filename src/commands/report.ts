@@ -39,6 +39,10 @@ export const report = defineCommand({
     }
     const calendar = calendarOf(settings);
     const listed = await listedIn(settings.projects, log);
+    const { project } = settings;
+    if (project !== undefined && listed.length > 0 && !listed.some(({ id }) => id === project)) {
+      log.warn(`Project ${project} isn't listed in ${printable(settings.projects, Infinity)}`);
+    }
     const totals = new Totals(calendar, listed, keepsQuery);
     const warn = (message: string): void => log.warn(message);
     const found =

@@ -176,6 +176,9 @@ it('report names projects as the projects file does and warns if that file is in
   const projects = [{ id: '1000001', name: 'Example site' }];
   writeFileSync(join(data, 'projects.json'), JSON.stringify({ projects }));
   const named = await run(['report', '--project', '1000001'], { data });
+  expect(named.stderr).toBe('');
+  const unlisted = await run(['report', '--project', '9'], { data });
+  expect(unlisted.stderr).toBe(`warning: Project 9 isn't listed in ${data}/projects.json\n`);
   expect(named.stdout).toMatch(/^Example site, .*\n1 view\.\n/);
   writeFileSync(join(data, 'projects.json'), '{');
   const faulty = await run(['report', '--json'], { data });
