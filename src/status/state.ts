@@ -261,7 +261,9 @@ function judgeReason(
   });
   const fixedMs = endOf(reason, activity, { remedy, project, nowMs, startMs });
   const entry = project ?? projects.removed(id);
-  const isBarred = entry?.allowsOrigin(origin) === false && !allows(remedy, project);
+  // A problem that has ended offers no fix, so nothing will allow the origin again.
+  const isAllowedLater = fixedMs === undefined && allows(remedy, project);
+  const isBarred = entry?.allowsOrigin(origin) === false && !isAllowedLater;
   const fate = { ...fateOf(key, reason, activity, around), isBarred };
   const others = (reason.others ?? []).filter(({ atMs }) => lastMs - atMs < HOUR_MS);
   return {

@@ -1448,6 +1448,19 @@ it("the status page says if an origin differs from a listed one by a slash, whic
   expect(scene.text()).toContain(`from ${MOVED}/: origin not allowed.\n  ${why}`);
 });
 
+it('the status page offers no replay of views whose origin was removed after their problem had ended', () => {
+  const scene = sceneOf({ files: { refusedDays } });
+  scene.list({ ...AURORA, origins: ['https://a.example'] });
+  scene.refuse(3, moved, MOVED);
+  scene.list({ ...AURORA, origins: ['https://a.example', MOVED] });
+  scene.accept();
+  expect(scene.whole()).toContain('3 refused views are stored. To send the views again:');
+  scene.list({ ...AURORA, origins: ['https://a.example'] });
+  expect(scene.whole()).toContain(
+    "3 refused views are stored. A replay wouldn't help: the project would refuse the views again, because their origin isn't listed.",
+  );
+});
+
 it('the status page counts rare origins together, but never with views that have no origin', () => {
   const scene = sceneOf({ files: { refusedDays } });
   for (let i = 0; i < 12; i++) scene.refuse(1, moved, `https://${i}.example`);
