@@ -1,5 +1,6 @@
 import { plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
+import { isOrigin } from '../projects/origins.ts';
 import type { Project, Projects } from '../projects/project-list.ts';
 import { lineBytesOf } from '../view/line.ts';
 import type { StorableView } from '../view/read-view.ts';
@@ -62,6 +63,9 @@ function largestField(fields: Uint8Array): string {
   return `The largest field, "${field}", takes ${plural(bytes, 'byte')}.`;
 }
 
+const UNLISTABLE =
+  "This origin can't be listed: an origin must be http:// or https:// and a host, with or without a port.";
+
 /** The reason of a refusal if a project needs an origin. The doctor recognises it. */
 export const NO_ORIGIN = 'requires an Origin header, but the request has none';
 
@@ -73,6 +77,9 @@ function originFault(origin: string | undefined, project: Project, projects: Pro
   const [, shorter] = /^(.*[^/])\/$/.exec(origin) ?? [];
   if (shorter !== undefined && project.allowsOrigin(shorter)) {
     return `${refused} An origin has no slash at its end; send "${printable(shorter)}".`;
+  }
+  if (origin !== 'null' && !isOrigin(origin)) {
+    return `${refused} ${UNLISTABLE} Send another origin, or use the id of a project without origins.`;
   }
   return origin === 'null'
     ? `${refused} This is the origin of sandboxed frames and local files, and it can't be listed. Send the view from one of the project's pages.`

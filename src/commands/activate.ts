@@ -123,7 +123,9 @@ export function checkOrigins(flag: string, origins: readonly string[]): void {
     meant === undefined
       ? `For example: --${flag} https://www.example.com`
       : `Did you mean ${shellQuoted(meant)}?`;
-  const hint = /[,;]/.test(wrong) ? `Give --${flag} once per origin` : single;
+  const others = /[,;]/.test(wrong) ? `Give --${flag} once per origin` : undefined;
+  const all = /^[^*]*\*$/.test(wrong) ? 'To accept every origin, give none' : undefined;
+  const hint = others ?? all ?? single;
   throw new Fatal(EXIT.usage, `--${flag} ${ORIGIN_SHAPE}; found "${echo(wrong)}". ${hint}`);
 }
 

@@ -739,8 +739,10 @@ export function fixOf(reason: Refused, of: Installation): Step {
   }
   if (remedy.kind === 'wait') return { text: laterOf(remedy.obstacle, 'the fix') };
   if (remedy.kind === 'none' && sample.origin === 'null') return { text: NULL_ORIGIN };
-  const [slash] = / An origin has no slash.*$/.exec(sample.detail) ?? [];
-  if (remedy.kind === 'none' && slash) return { text: printable(slash.trim(), Infinity) };
+  // Not every origin can be listed; the detail says why.
+  const [, why] =
+    / ((?:An|This) origin (?:has no slash|can't be listed).*)$/.exec(sample.detail) ?? [];
+  if (remedy.kind === 'none' && why !== undefined) return { text: printable(why, Infinity) };
   if (sample.code === 'not-found')
     return { text: WRONG_PATH, command: commands.help(of, 'proxies') };
   if (sample.code === 'method-not-allowed')

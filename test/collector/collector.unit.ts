@@ -93,6 +93,10 @@ describe('a refusal', () => {
         body: viewOf({ p: '1000003' }),
         headers: { ...JSON_TYPE, origin: 'https://www.example.com/' },
       },
+      {
+        body: viewOf({ p: '1000003' }),
+        headers: { ...JSON_TYPE, origin: 'capacitor://localhost' },
+      },
       { body: viewOf({ p: '1000003' }) },
       { body: longLine },
       { body: { fault: 'incomplete' } },
@@ -114,6 +118,7 @@ describe('a refusal', () => {
       `origin-not-allowed: Project 1000003 doesn't accept views from "${PAGE}". If it is one of the project's sites, ask views@example.com to allow this origin.`,
       "origin-not-allowed: Project 1000003 doesn't accept views from \"null\". This is the origin of sandboxed frames and local files, and it can't be listed. Send the view from one of the project's pages.",
       'origin-not-allowed: Project 1000003 doesn\'t accept views from "https://www.example.com/". An origin has no slash at its end; send "https://www.example.com".',
+      'origin-not-allowed: Project 1000003 doesn\'t accept views from "capacitor://localhost". This origin can\'t be listed: an origin must be http:// or https:// and a host, with or without a port. Send another origin, or use the id of a project without origins.',
       "origin-not-allowed: Project 1000003 requires an Origin header, but the request has none. Send the view from one of the project's pages. A program must send one of the project's origins in this header.",
       `view-too-large: The stored line would be 16,385 bytes; the limit is 16,384. The largest field, "pn", takes 16,229 bytes. ${smaller}`,
       "request-timeout: The body didn't arrive whole; viewlog waits at most 10 s for it. Send it again.",
