@@ -249,7 +249,8 @@ function judgeReason(
   const endedLastHour = endedIn?.lastHour(nowMs) ?? 0;
   const { project: id = '', origin } = sample;
   const project = projects.find(id);
-  const remedy = remedyOf({
+  const isCollective = BY_ORIGIN.has(key);
+  const found = remedyOf({
     ...sample,
     viewBytesMax,
     project,
@@ -259,6 +260,7 @@ function judgeReason(
       sentPerMinute: busiestMinute(activity, reason, nowMs),
     }),
   });
+  const remedy = isCollective ? ofMany(found) : found;
   const fixedMs = endOf(reason, activity, { remedy, project, nowMs, startMs });
   const entry = project ?? projects.removed(id);
   // A problem that has ended offers no fix, so nothing will allow the origin again.
@@ -277,10 +279,13 @@ function judgeReason(
     remedy,
     fixedMs,
     acceptedSince: activity.accepted - reason.acceptedAtLastRefusal,
-    isCollective: BY_ORIGIN.has(key),
+    isCollective,
     fate,
   };
 }
+
+/** Returns the fix of several origins, of which only the latest is known to be allowed now. */
+const ofMany = (remedy: Remedy): Remedy => (remedy.kind === 'fixed' ? { kind: 'none' } : remedy);
 
 const PAUSE_MS = MINUTE_MS / 2;
 
@@ -292,9 +297,10 @@ type Settling = Pick<Surroundings, 'counts' | 'projects' | 'viewBytesMax' | 'now
  */
 export function settle({ counts, projects, viewBytesMax, nowMs }: Settling): void {
   for (const activity of [counts.requests, ...counts.projects.values()]) {
-    for (const reason of activity.reasons.values()) {
+    for (const [key, reason] of activity.reasons) {
       const project = projects.find(reason.sample.project ?? '');
-      const remedy = remedyOf({ ...reason.sample, viewBytesMax, project });
+      const found = remedyOf({ ...reason.sample, viewBytesMax, project });
+      const remedy = BY_ORIGIN.has(key) ? ofMany(found) : found;
       const present = { remedy, project, nowMs, startMs: counts.startMs };
       reason.endedMs = endOf(reason, activity, present);
     }
