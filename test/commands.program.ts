@@ -47,7 +47,7 @@ describe('explain', () => {
   it('refuses an origin that no page has', async () => {
     const of = async (origin: string) => (await explain(MINIMAL_VIEW, '--origin', origin)).stderr;
     expect(await of('www.example.com')).toBe(
-      'error: --origin must be scheme://host or scheme://host:port; found "www.example.com". Did you mean https://www.example.com?\n',
+      'error: --origin must be http://host or https://host, with or without a port; found "www.example.com". Did you mean https://www.example.com?\n',
     );
     expect(await of('null')).toBe('');
   });
@@ -144,7 +144,7 @@ describe('explain', () => {
       'a view that is too large',
       { pn: 'x'.repeat(17_000) },
       'https://a.example',
-      'start viewlog with --max-view 32KiB.',
+      'restart viewlog with --max-view 32KiB.',
     ],
   ])('tells the operator what to do about %s', async (_, part, origin, fix) => {
     const args = origin === '' ? [] : ['--origin', origin];

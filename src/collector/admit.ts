@@ -1,6 +1,6 @@
 import { plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
-import { isOrigin } from '../projects/origins.ts';
+import { exampleOrigin, isOrigin, ORIGIN_SHAPE } from '../projects/origins.ts';
 import type { Project, Projects } from '../projects/project-list.ts';
 import { lineBytesOf } from '../view/line.ts';
 import type { StorableView } from '../view/read-view.ts';
@@ -63,8 +63,7 @@ function largestField(fields: Uint8Array): string {
   return `The largest field, "${field}", takes ${plural(bytes, 'byte')}.`;
 }
 
-const UNLISTABLE =
-  "This origin can't be listed: an origin must be http:// or https:// and a host, with or without a port.";
+const UNLISTABLE = `This origin can't be listed: an origin ${ORIGIN_SHAPE}.`;
 
 /** The reason of a refusal if a project needs an origin. The doctor recognises it. */
 export const NO_ORIGIN = 'requires an Origin header, but the request has none';
@@ -77,6 +76,9 @@ function originFault(origin: string | undefined, project: Project, projects: Pro
   const [, shorter] = /^(.*[^/])\/$/.exec(origin) ?? [];
   if (shorter !== undefined && project.allowsOrigin(shorter)) {
     return `${refused} An origin has no slash at its end; send "${printable(shorter)}".`;
+  }
+  if (origin.includes('*') && isOrigin(origin)) {
+    return `${refused} An origin has no "*"; send the origin of a page, such as "${exampleOrigin(origin)}".`;
   }
   if (origin !== 'null' && !isOrigin(origin)) {
     return `${refused} ${UNLISTABLE} Send another origin, or use the id of a project without origins.`;

@@ -29,8 +29,7 @@ export const activate = defineCommand({
   async run(settings, operands, { print, log, self, asOwner }) {
     const id = operands[0]!;
     const { operator, projects, origin: origins, 'remove-origin': removedOrigins } = settings;
-    checkOrigins('origin', origins);
-    checkOrigins('remove-origin', removedOrigins);
+    checkChanges(origins, removedOrigins);
     const { name, contact, 'max-views-per-minute': maxViewsPerMinute } = settings;
     const change = { name, contact, maxViewsPerMinute, origins, removedOrigins };
     const reader = await ownerOf(settings.data);
@@ -114,6 +113,16 @@ export const deactivate = defineCommand({
   },
 });
 
+/** @throws {Fatal} exit 64 for an origin that no project can list, or that is added and removed. */
+function checkChanges(added: readonly string[], removed: readonly string[]): void {
+  checkOrigins('origin', added);
+  checkOrigins('remove-origin', removed);
+  const keys = new Set(removed.map(originKey));
+  const both = added.find((origin) => keys.has(originKey(origin)));
+  if (both !== undefined)
+    throw new Fatal(EXIT.usage, `--origin and --remove-origin both name ${both}`);
+}
+
 /** @throws {Fatal} exit 64 for an origin that no project can list. */
 export function checkOrigins(flag: string, origins: readonly string[]): void {
   const wrong = origins.find((origin) => !isOrigin(origin));
@@ -124,7 +133,9 @@ export function checkOrigins(flag: string, origins: readonly string[]): void {
       ? `For example: --${flag} https://www.example.com`
       : `Did you mean ${shellQuoted(meant)}?`;
   const others = /[,;]/.test(wrong) ? `Give --${flag} once per origin` : undefined;
-  const all = /^[^*]*\*$/.test(wrong) ? 'To accept every origin, give none' : undefined;
+  const all = /^(https?:\/\/)?\*$/.test(wrong)
+    ? 'To accept every origin, leave the project without origins'
+    : undefined;
   const hint = others ?? all ?? single;
   throw new Fatal(EXIT.usage, `--${flag} ${ORIGIN_SHAPE}; found "${echo(wrong)}". ${hint}`);
 }

@@ -12,7 +12,7 @@ const LABELS = /^[\w-]+(?:\.[\w-]+)*$/;
 const ORIGIN_LENGTH_MAX = 300;
 
 /** The rule for an origin. */
-export const ORIGIN_SHAPE = 'must be scheme://host or scheme://host:port';
+export const ORIGIN_SHAPE = 'must be http://host or https://host, with or without a port';
 
 /** The rule for an origin in the file. */
 export const ORIGIN_EXPECTED =
