@@ -216,7 +216,8 @@ function othersOf({ sample, others = [] }: Reason, newest: Sample): Sample[] {
 /** Returns a text that differs for each fault of a page. For other codes, one sample is enough. */
 function faultOf({ code, isCut, origin, detail, issues }: Sample): string {
   if (issues.length > 0) return issues.map(({ field, message }) => `${field} ${message}`).join();
-  if (code === 'malformed-json') return isCut ? '' : `${origin}`; // the detail names a place
+  // The detail names a place, which says nothing about the fault; an empty body has none.
+  if (code === 'malformed-json') return isCut ? '' : `${origin} ${/is empty/.test(detail)}`;
   return OF_PAGES.has(code) ? `${origin} ${detail}` : '';
 }
 

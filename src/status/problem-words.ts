@@ -425,7 +425,7 @@ function reasonSteps(
 ): Step[] {
   const { sample, lastDay, lastMs, acceptedSince, remedy, isCollective } = reason;
   const { kind } = row;
-  const views = plural(lastDay, nounOf(kind)) + (isCollective ? ' from various origins' : '');
+  const views = plural(lastDay, nounOf(kind)) + (isCollective ? ' from further origins' : '');
   const failed = kind === 'requests' ? 'failed' : `${were(lastDay)} refused`;
   const what = `${views} ${failed} in the last 24 hours, ${lastDay === 1 ? '' : 'most recently '}${latestWords(sample, row)}`;
   // Views accepted before the fix prove nothing.
@@ -439,7 +439,7 @@ function reasonSteps(
   for (const step of [...own, ...typos]) printed.add(stepText(step));
   const since =
     kind === 'requests'
-      ? 'named a project, and none failed for this reason'
+      ? 'were read, and none failed for this reason'
       : `${were(acceptedSince)} accepted, and no view was refused for this reason`;
   const calm = `Since then (${formatDuration(nowMs - lastMs)}), ${plural(acceptedSince, nounOf(kind))} ${since}.`;
   return [
@@ -581,7 +581,7 @@ function whyOf(sample: Sample): string {
 
 /** Returns the fate of the refused views, with the command that sends stored ones again. */
 function fateSteps(
-  { sample, remedy, fixedMs, fate }: JudgedReason,
+  { sample, remedy, fixedMs, fate, isCollective }: JudgedReason,
   { kind, removed }: ProjectRow,
   of: Installation,
 ): Step[] {
@@ -602,14 +602,17 @@ function fateSteps(
   const isGone = of.data !== undefined && days.length === 0 && !isClosed;
   const steps: Step[] =
     resent > 0 ? [{ text: `${these(resent)} ${were(resent)} sent again.` }] : [];
-  const obstructed = obstructionOf({ remedy, fate, sample }, of);
+  // A replay sends those whose origin is listed by then.
+  const isMixed = isCollective && of.data !== undefined && fate.obstacle === undefined;
+  const obstructed = isMixed ? undefined : obstructionOf({ remedy, fate, sample }, of);
   const names = days.map((day) => fileNameOf('refused', day));
   const command = obstructed === undefined ? commands.replay(of, project, names) : undefined;
   if (stored > 0 && isGone) {
     const file = 'in a file that has since been removed from the data directory';
     steps.push({ text: `${these(stored)} ${were(stored)} stored ${file}.` });
   } else if (stored > 0) {
-    const again = `${when ?? 'To'} send ${them} again:`;
+    const some = `A replay sends the view${stored === 1 ? ' if its origin is' : 's whose origins are'} listed by then:`;
+    const again = isMixed ? some : `${when ?? 'To'} send ${them} again:`;
     const replay = command === undefined ? undefined : { stored: still, when, them };
     steps.push({ text: `${still} ${obstructed ?? again}`, command, replay });
   }
@@ -709,7 +712,7 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
     "If you don't want to count this site, remove the script from its pages. To count it, activate " +
     'the project:',
   'raise-limit': 'Unless this is a flood, raise the limit to twice that rate:',
-  'raise-max-view': 'Send smaller views or start viewlog with --max-view',
+  'raise-max-view': 'Send smaller views or restart viewlog with --max-view',
   'send-origin':
     'The project accepts only its listed origins, so it refuses views without an Origin header. ' +
     'Browsers send the header, and a proxy must pass it on. A program must send one of ' +
@@ -724,24 +727,25 @@ type Refused = Pick<JudgedReason, 'remedy' | 'sample' | 'fixedMs'> & {
   readonly fate?: Fate | undefined;
 };
 
-function sinceFixed({ sample, remedy }: Refused): string {
-  if (sample.project === undefined) return 'No request has failed for this reason';
+function fixedWords({ sample, remedy }: Refused, fixedMs: number): string {
+  if (sample.project === undefined)
+    return `No request has failed for this reason since ${at(fixedMs)}.`;
   // Otherwise, other views of the project may have been accepted instead of these.
-  const isFixed = remedy.kind === 'fixed';
-  return isFixed ? 'Views have been accepted' : 'No view has been refused for this reason';
+  return remedy.kind === 'fixed'
+    ? `Views were accepted again on ${at(fixedMs)}.`
+    : `No view has been refused for this reason since ${at(fixedMs)}.`;
 }
 
 /** Returns what to do about refusals. */
 export function fixOf(reason: Refused, of: Installation): Step {
   const { remedy, sample, fixedMs } = reason;
   if (fixedMs !== undefined) {
-    return { text: `${sinceFixed(reason)} since ${at(fixedMs)}.` };
+    return { text: fixedWords(reason, fixedMs) };
   }
   if (remedy.kind === 'wait') return { text: laterOf(remedy.obstacle, 'the fix') };
   if (remedy.kind === 'none' && sample.origin === 'null') return { text: NULL_ORIGIN };
   // Not every origin can be listed; the detail says why.
-  const [, why] =
-    / ((?:An|This) origin (?:has no slash|can't be listed).*)$/.exec(sample.detail) ?? [];
+  const [, why] = / ((?:An|This) origin (?:has no|can't be listed).*)$/.exec(sample.detail) ?? [];
   if (remedy.kind === 'none' && why !== undefined) return { text: printable(why, Infinity) };
   if (sample.code === 'not-found')
     return { text: WRONG_PATH, command: commands.help(of, 'proxies') };
@@ -787,7 +791,7 @@ const NULL_ORIGIN =
   "sends it. Open the page at its site's address.";
 
 const UNKNOWN_RATE =
-  'After a full minute of views, the status page and the doctor suggest a limit.';
+  'After a full clock minute of views, the status page and the doctor suggest a limit.';
 
 function proxyStep(sample: Sample, bodyBytes: number, of: Installation): Step {
   const { isCut, bytes } = sample;

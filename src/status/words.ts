@@ -64,7 +64,7 @@ export function problemWords(
   const only = kind === 'requests' ? 'the' : 'its';
   const none = [`${only} only ${noun}`, `both ${noun}s`][refused - 1] ?? `all ${all}`;
   const many = accepted === 0 ? none : `${formatCount(refused)} of ${all}`;
-  const failed = `failed before viewlog knew ${refused === 1 ? 'its' : 'their'} project`;
+  const failed = `failed before viewlog could read a project id`;
   const what = `in the last hour ${kind === 'requests' ? failed : `${were(refused)} refused`}`;
   const gone = refused - one.refused;
   const byProblem = one.reasons
@@ -83,8 +83,12 @@ export function problemWords(
       : []),
   ];
   if (causes.length === 0) return `${many} ${what}${why}`;
-  const open = one.reasons.filter(isOpen).length === 1 ? 'the current cause' : 'current causes';
-  const now = one.refused > 0 ? [`${formatCount(one.refused)} for ${open}${why}`] : [];
+  const open = one.reasons.filter(isOpen);
+  const [cause, them] = open.length === 1 ? ['cause', 'is'] : ['causes', 'are'];
+  const which = open.every(({ remedy }) => remedy.kind === 'fixed')
+    ? `${open.length === 1 ? 'a ' : ''}${cause} that ${them} now fixed`
+    : `${open.length === 1 ? 'the ' : ''}current ${cause}`;
+  const now = one.refused > 0 ? [`${formatCount(one.refused)} for ${which}${why}`] : [];
   return `${many} ${what}: ${[...now, ...causes].join(', ')}`;
 }
 
@@ -129,7 +133,8 @@ export function headlineOf(model: StatusModel): [kind: string, text: string] {
     const arrives = worst === undefined && arriving > 0 ? 'views are still arriving' : undefined;
     const inOrder = worst === 'red' ? [each, file] : [file, each ?? arrives];
     const none = model.isAnyActive ? undefined : NONE_ACTIVE;
-    const parts = [none, ...inOrder].filter((part) => part !== undefined);
+    const gone = model.isAnyActive ? '' : removedWords(model);
+    const parts = [none, ...inOrder, gone || undefined].filter((part) => part !== undefined);
     const text = parts.map((part, i) => (i > 0 && part === file ? part.replace(/^T/, 't') : part));
     return [worst ?? 'amber', text.join('; ')];
   }
@@ -175,8 +180,10 @@ function problemNames(open: readonly ProjectRow[], inAll: number): string {
     const state = row.state === 'silent' ? 'no views for 3 hours' : stateWords(row);
     // All views of a project that is off are refused because it is off, as `state` says.
     const isOff = row.kind !== 'requests' && !row.active;
-    const why = isOff || isWaiting(row) ? '' : reasonsWords(row.reasons.filter(isOpen));
-    return `${named(row.name)}: ${state}${why}`;
+    const open = row.reasons.filter((one) => isOpen(one) && one.remedy.kind !== 'fixed');
+    const why = isOff || isWaiting(row) ? '' : reasonsWords(open);
+    const who = row.kind === 'requests' ? 'Requests' : named(row.name);
+    return `${who}: ${state}${why}`;
   });
   const more = inAll - each.length;
   return [...each, ...(more > 0 ? [plural(more, 'more problem')] : [])].join('; ');
@@ -261,7 +268,7 @@ export function stateWords(row: ProjectRow, hasEarlierViews = false): string {
   // All its views are refused now, even if some were accepted within the hour.
   if (isRefused(row) && kind === 'unlisted') return 'no longer listed';
   if (isRefused(row) && kind === 'project' && !active) return 'inactive but sending';
-  if (state === 'refused') return kind === 'requests' ? 'all requests failed' : 'all refused';
+  if (state === 'refused') return kind === 'requests' ? 'all failed' : 'all refused';
   if (state !== 'partly-refused') {
     return state === 'quiet' && figures.lastAcceptedMs === undefined && !hasEarlierViews
       ? 'none accepted yet'
@@ -270,7 +277,7 @@ export function stateWords(row: ProjectRow, hasEarlierViews = false): string {
   const { refused } = row;
   // Not 100%, because some views were accepted.
   const share = Math.min(99, Math.round((100 * refused) / (accepted + refused)));
-  return kind === 'requests' ? `${share}% of all requests failed` : `${share}% refused`;
+  return kind === 'requests' ? `${share}% failed` : `${share}% refused`;
 }
 
 /** `Writing views-2026-11-22.ndjson, 1.2 KiB.` */

@@ -201,10 +201,7 @@ describe('/arriving', () => {
     const scene = new Scene([{ id: '1' }]);
     scene.refuse(20, { code: 'malformed-json' });
     const ask = arriving(scene);
-    expect(await ask()).toStrictEqual([
-      503,
-      'Requests without a project: all requests failed (malformed JSON)',
-    ]);
+    expect(await ask()).toStrictEqual([503, 'Requests: all failed (malformed JSON)']);
     expect((await ask('?project=1'))[0]).toBe(200);
   });
 
@@ -510,7 +507,7 @@ it('a collector logs when requests stopped failing', () => {
   scene.accept(70);
   for (const one of judgements(scene.state())) refusalLog.update(one, scene.state());
   expect(log.lines[0]).toBe(
-    'warn: Requests without a project: 9 of 79 requests in the last hour failed before viewlog knew their project (malformed JSON). No request has failed for this reason since 2026-11-22 14:01 UTC.',
+    'warn: Requests without a project: 9 of 79 requests in the last hour failed before viewlog could read a project id (malformed JSON). No request has failed for this reason since 2026-11-22 14:01 UTC.',
   );
 });
 
@@ -536,7 +533,7 @@ describe('the log of refusals that end within a minute', () => {
     burst();
     scene.accept(70);
     expect(look()).toStrictEqual([
-      'warn: Project 1: 9 of 79 views in the last hour were refused (origin not allowed). Views have been accepted since 2026-11-22 14:00 UTC.',
+      'warn: Project 1: 9 of 79 views in the last hour were refused (origin not allowed). Views were accepted again on 2026-11-22 14:00 UTC.',
       'info: Project 1: views are accepted again; they had been refused (origin not allowed)',
     ]);
     expect(look()).toStrictEqual([]);
