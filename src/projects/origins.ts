@@ -21,6 +21,7 @@ export const ORIGIN_EXPECTED =
 
 /** Returns the origin that an address with a path or without a scheme was probably meant to be. */
 export function originMeant(text: string): string | undefined {
+  if (/^\.[^.]/.test(text)) return originMeant(`*${text}`);
   const hasScheme = /^https?:/i.test(text);
   const origin = parseUrl(hasScheme ? text : `https://${text}`)?.origin ?? '';
   return (hasScheme || origin.includes('.')) && isOrigin(origin) ? origin : undefined;
@@ -71,6 +72,6 @@ function canonicalOrigin(text: string): string | undefined {
 function ruleOf(text: string): string | undefined {
   // A label replaces the wildcard, so that the rest is checked as a host name.
   const origin = canonicalOrigin(text.replace(WILDCARD, '$1x.'));
-  if (origin === undefined || origin.includes('*')) return undefined;
+  if (origin === undefined || /\*|\/\.|\.\./.test(origin)) return undefined;
   return WILDCARD.test(text) ? origin.replace('://x.', '://*.') : origin;
 }

@@ -181,6 +181,7 @@ test.each([
   ['activate x1', 'such as 1000001; found "x1"'],
   [`activate ${'1'.repeat(21)}`, 'The ID of a project must be 1 to 20 digits'],
   ['activate 1 --origin https://b.com/', 'found "https://b.com/". Did you mean https://b.com?'],
+  ['activate 1 --origin .b.com', /Did you mean 'https:\/\/\*\.b\.com'\?$/],
   ['activate 1 --origin http://localhost:81/', / Did you mean http:\/\/localhost:81\?$/],
   ['activate 1 --origin https://a.com,https://b.com', /"\. Give --origin once per origin$/],
   ['activate 1 --origin *', /"\*"\. To accept every origin, leave the project without origins$/],

@@ -71,7 +71,7 @@ test.each(
     'https://* https://*/ https://a.*.com https://*a.com https://a*.com https://*.*.com',
     'https://*. https://*..com https://*.:443 https://*.1.2.3.4 http://localhost:*',
     'https://%2A.x.com https:// https:/// https://x.com:65536 https://x.com:http',
-    'https://1.2.3.256 https://me@x.com https://me:pw@x.com/ https://a.com,https https://a;b',
+    'https://1.2.3.256 https://me@x.com https://me:pw@x.com/ https://a.com,https https://a;b https://.x.com https://x..com',
   ].flatMap((row) => row.split(' ')),
 )("%j isn't an origin", (text) => {
   expect(isOrigin(text)).toBe(false);
