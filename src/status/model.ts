@@ -40,6 +40,8 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   /** Considers all projects, even if only one is listed. */
   readonly isAnyActive: boolean;
   readonly warnings: readonly string[];
+  /** The names of projects that accept views from every site since an edit removed their origins. */
+  readonly opened: readonly string[];
   /** Why the projects file can't be used, and when it became invalid. */
   readonly projectsFault: ProjectsFault | undefined;
   readonly store: WatchedState;
@@ -129,6 +131,7 @@ export class Listing {
 export function modelOf(input: ModelInput): StatusModel {
   const { counts, projects, store, files, installation, minFreeBytes, nowMs, listing } = input;
   const { startMs, sinceMs } = counts;
+  const opened = projects.opened(nowMs - DAY_MS);
   const { filter, others, totals, strayRequests } = listing;
   const toRow = (one: Judged): ProjectRow => rowOf(one, input);
   const problems = listing.problems.toSorted(byRank);
@@ -152,10 +155,8 @@ export function modelOf(input: ModelInput): StatusModel {
     isStopping: input.isStopping,
     isAnyActive: isAnyActive(input),
     // While the file is invalid, no command can change it.
-    warnings: [
-      ...warningsOf(input),
-      ...(projects.fault ? [] : openedTexts(projects.opened(nowMs - DAY_MS), installation)),
-    ],
+    warnings: [...warningsOf(input), ...(projects.fault ? [] : openedTexts(opened, installation))],
+    opened: opened.map(({ id }) => displayName({ id, name: projects.find(id)?.name })),
     projectsFault: isInClosed(input) ? undefined : projects.fault,
     store,
     space: spaceOf(files, minFreeBytes, store.unavailable === TOO_LITTLE_SPACE),

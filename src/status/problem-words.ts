@@ -57,7 +57,7 @@ interface ReplayText {
   readonly stored: string;
   /** When the views can be sent: `After the fix,`; `undefined`: now. */
   readonly when: string | undefined;
-  /** `the views` */
+  /** `the views`, or `those whose origins are listed by then` */
   readonly them: string;
 }
 
@@ -476,12 +476,15 @@ function latestWords(sample: Sample, row: ProjectRow): string {
   const isAnywhere = sample.origin === undefined && sample.code !== 'origin-not-allowed';
   const from = isAnywhere ? '' : ` ${fromWords(sample)}`;
   const isRefusedId = sample.code === 'project-not-activated';
+  const hasNoOrigin = sample.code === 'origin-not-allowed' && sample.origin === undefined;
+  if (hasNoOrigin) return `on ${at(sample.atMs)}${from}.`;
   return `on ${at(sample.atMs)}${from}: ${isRefusedId ? whyRefused(row, sample.atMs) : whyOf(sample)}.`;
 }
 
 /** Why a view of an id was refused at this time. */
 function whyRefused({ kind, active, removed }: ProjectRow, atMs: number): string {
-  if (active || (removed && atMs < removed.removedMs)) return "the project wasn't active then";
+  if (active || (removed && atMs < removed.removedMs))
+    return "the project wasn't listed as active then";
   if (kind === 'project') return 'the project is inactive';
   return `the projects file ${removed ? 'no longer lists' : "doesn't list"} this id`;
 }
@@ -611,9 +614,10 @@ function fateSteps(
     const file = 'in a file that has since been removed from the data directory';
     steps.push({ text: `${these(stored)} ${were(stored)} stored ${file}.` });
   } else if (stored > 0) {
-    const some = `A replay sends the view${stored === 1 ? ' if its origin is' : 's whose origins are'} listed by then:`;
-    const again = isMixed ? some : `${when ?? 'To'} send ${them} again:`;
-    const replay = command === undefined ? undefined : { stored: still, when, them };
+    const some = 'those whose origins are listed by then';
+    const again = isMixed ? `A replay sends ${some}:` : `${when ?? 'To'} send ${them} again:`;
+    const shared = { stored: still, when: isMixed ? undefined : when, them: isMixed ? some : them };
+    const replay = command === undefined ? undefined : shared;
     steps.push({ text: `${still} ${obstructed ?? again}`, command, replay });
   }
   if (lost > 0) {
@@ -803,7 +807,7 @@ function proxyStep(sample: Sample, bodyBytes: number, of: Installation): Step {
   const nginx = `client_max_body_size ${Math.ceil(bodyBytes / KiB)}k`;
   const caddy = `max_size ${formatSizeOption(bodyBytes)} in request_body`;
   const text =
-    `The latest refused body ${what}. If there is a proxy, let it pass on bodies of up to ` +
+    `The latest refused body ${what}. Visitors who leave a page cause a few of these. If there is a proxy, let it pass on bodies of up to ` +
     `${formatSize(bodyBytes)} (nginx: ${nginx}; Caddy: ${caddy}), and let each take up to ` +
     `${seconds} s to arrive.`;
   return testProxy(text, sample, of);

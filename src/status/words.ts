@@ -55,7 +55,8 @@ export function problemWords(
   why: string,
 ): string {
   const { kind, state, accepted, acceptedYesterday } = one;
-  const refused = refusedInAll(one);
+  const inAll = refusedInAll(one);
+  const refused = one.refused > 0 ? one.refused : inAll;
   if (state === 'silent') {
     return `no views accepted in the last 3 hours (${formatCount(acceptedYesterday)} in the same hours the day before)`;
   }
@@ -63,10 +64,11 @@ export function problemWords(
   const all = plural(accepted + refused, noun);
   const only = kind === 'requests' ? 'the' : 'its';
   const none = [`${only} only ${noun}`, `both ${noun}s`][refused - 1] ?? `all ${all}`;
-  const many = accepted === 0 ? none : `${formatCount(refused)} of ${all}`;
+  const gone = inAll - refused;
+  const every = gone > 0 ? plural(refused, noun) : none;
+  const many = accepted === 0 ? every : `${formatCount(refused)} of ${all}`;
   const failed = `failed before viewlog could read a project id`;
   const what = `in the last hour ${kind === 'requests' ? failed : `${were(refused)} refused`}`;
-  const gone = refused - one.refused;
   const byProblem = one.reasons
     .flatMap((reason) => [isFixed(reason) ? reason.lastHour : 0, reason.endedLastHour])
     .filter((count) => count > 0);
@@ -76,20 +78,15 @@ export function problemWords(
   );
   const problems =
     byProblem.length === 1 ? 'an earlier problem that has' : 'earlier problems that have';
-  const causes = [
-    ...(ended > 0 ? [`${formatCount(ended)} for ${problems} ended`] : []),
+  const more = [
+    ...(ended > 0 ? [`${formatCount(ended)} more for ${problems} ended`] : []),
     ...(gone > ended
-      ? [`${formatCount(gone - ended)} ${one.isDown ? 'during the outage' : 'for other causes'}`]
+      ? [
+          `${formatCount(gone - ended)} more ${one.isDown ? 'during the outage' : 'for other causes'}`,
+        ]
       : []),
   ];
-  if (causes.length === 0) return `${many} ${what}${why}`;
-  const open = one.reasons.filter(isOpen);
-  const [cause, them] = open.length === 1 ? ['cause', 'is'] : ['causes', 'are'];
-  const which = open.every(({ remedy }) => remedy.kind === 'fixed')
-    ? `${open.length === 1 ? 'a ' : ''}${cause} that ${them} now fixed`
-    : `${open.length === 1 ? 'the ' : ''}current ${cause}`;
-  const now = one.refused > 0 ? [`${formatCount(one.refused)} for ${which}${why}`] : [];
-  return `${many} ${what}: ${[...now, ...causes].join(', ')}`;
+  return [`${many} ${what}${why}`, ...more].join(', and ');
 }
 
 /** Includes views that were refused for causes that are fixed or because of the store. */
@@ -101,9 +98,11 @@ const refusedInAll = ({
 
 /** Why the views of a reason are refused now: the project may have been activated since. */
 const labelNow = ({ sample, remedy: { kind } }: JudgedReason): string =>
-  kind === 'add-origin' || kind === 'send-origin'
-    ? refusalLabel({ code: 'origin-not-allowed', isCut: false })
-    : refusalLabel(sample);
+  kind === 'send-origin'
+    ? 'no Origin header'
+    : kind === 'add-origin'
+      ? refusalLabel({ code: 'origin-not-allowed', isCut: false })
+      : refusalLabel(sample);
 
 const LABELS_MAX = 3;
 
@@ -119,6 +118,15 @@ const NAMES_MAX = 3;
 
 /** Returns the headline, with its colour. */
 export function headlineOf(model: StatusModel): [kind: string, text: string] {
+  const [kind, text] = arrivalsOf(model);
+  const [first, ...others] = model.opened;
+  if (first === undefined || kind === 'red' || kind === 'amber') return [kind, text];
+  const who = others.length === 0 ? named(first) : plural(model.opened.length, 'project');
+  const opened = `${who} accept${others.length === 0 ? 's' : ''} views from every site`;
+  return ['amber', `${opened}; ${text.replace(/^[A-Z]/, (letter) => letter.toLowerCase())}`];
+}
+
+function arrivalsOf(model: StatusModel): [kind: string, text: string] {
   const { store, closedDirectory, projectsFault: fault, problems, problemsInAll } = model;
   const { projectsActive, projectsArriving: arriving } = model;
   const open = problems.filter(({ colour }) => colour !== 'green');
