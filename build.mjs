@@ -109,20 +109,22 @@ const withShortExports = (text) =>
   });
 
 /**
- * Leaves out the enums of jsonc-parser, and of Hono's server for Node the WebSockets and its own
- * `Response.json` and `Response.redirect`: viewlog uses none of them, but esbuild can't tell.
+ * Leaves out the enums of jsonc-parser, of Hono's server for Node the WebSockets and its own
+ * `Response.json` and `Response.redirect`, and of Hono's JSX the namespace of `svg` and `head`: viewlog
+ * uses none of them, but esbuild can't tell.
  */
 const withoutUnused = (text) =>
   text
     .replace(/^export var (\w+);\n\(function \(\1\) \{\n.*?^\}\)\(\1 \|\| .*?;$/gms, '')
     .replace(/^\/\/#region src\/websocket\.ts$.*?^\/\/#endregion$/ms, 'let upgradeWebSocket;')
-    .replace(/^Object\.defineProperty\(Response\$1, "(json|redirect)",.*?^\}\);$/gms, '');
+    .replace(/^Object\.defineProperty\(Response\$1, "(json|redirect)",.*?^\}\);$/gms, '')
+    .replace(/^\telse if \(tag === "svg" \|\| tag === "head"\) \{$.*?^\t\} (?=else )/ms, '\t');
 
 /**
  * Leaves out parts of packages that viewlog never calls:
  * - `node:http2`, which Hono's server for Node loads: 3% of a start.
  * - Hono's fallback router and the router that chooses between the two, its parser of forms, mounted
- *   applications, and the code that moves tags into a document's head.
+ *   applications, the contexts of its JSX, and the code that moves tags into a document's head.
  * - The NATS client's WebSockets, benchmark, push consumers, direct reads, lists, and cryptography
  *   for logins: 91 KiB. `node:net` replaces its parser of IP addresses.
  */
@@ -133,6 +135,9 @@ const without = {
     const hono =
       /\/((smart|trie)-router\/router|utils\/(body|mount)|intrinsic-element\/components)\.js$/;
     onResolve({ filter: hono }, () => ({ path: 'hono', namespace: 'none' }));
+    onResolve({ filter: /^\.\/context\.js$/ }, ({ importer }) =>
+      importer.includes('/hono/dist/jsx/') ? { path: 'hono', namespace: 'none' } : undefined,
+    );
     onResolve(
       { filter: /^\.\/(ws_transport|bench|pushconsumer|jsm_direct|jslister|nkeys)$/ },
       () => ({
@@ -146,7 +151,9 @@ const without = {
       hono:
         'export class SmartRouter { constructor({ routers }) { return routers[0]; } }' +
         'export class TrieRouter {} export let parseBody, createMountedRequest;' +
-        'export const components_exports = {};',
+        'export const components_exports = {}, globalContexts = [];' +
+        'export const runWithRenderContext = (render) => render();' +
+        'export let captureRenderContext, createContext, useContext;',
       nats: 'exports.DirectStreamAPIImpl = exports.ListerImpl = class {};',
       ip: "exports.isIP = require('node:net').isIP;",
     };
