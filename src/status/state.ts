@@ -231,10 +231,11 @@ function obstacleIn({ projects, store, files }: Surroundings): Obstacle | undefi
 }
 
 /**
- * Causes that viewlog can't check: only accepted views show that they are gone. Causes that lose
- * large bodies are left out: accepted small views prove nothing about large ones.
+ * Causes that viewlog can't check: only accepted views show that they are gone. Left out are causes
+ * that lose large bodies, because accepted small views prove nothing about large ones, and views
+ * without an Origin, which a server sends: a page's views prove nothing about the server.
  */
-const UNSEEN: ReadonlySet<Remedy['kind']> = new Set(['fix-page', 'send-origin', 'none']);
+const UNSEEN: ReadonlySet<Remedy['kind']> = new Set(['fix-page', 'none']);
 
 function judgeReason(
   key: string,
