@@ -58,6 +58,12 @@ export const snippet = defineCommand({
     for (const problem of problemsOf(reading, id, path, activate)) log.warn(problem);
     print(element);
     const hash = createHash('sha256').update(script).digest('base64');
+    note('Paste the script, unchanged, into your pages, after the title and before </head>.');
+    if (isLoopback(hostname)) {
+      note(
+        'On pages whose address is localhost or 127.0.0.1, write <script data-local> instead of <script>.',
+      );
+    }
     for (const line of policyAdvice(`'sha256-${hash}'`, origin)) note(line);
     return EXIT.done;
   },
@@ -65,13 +71,16 @@ export const snippet = defineCommand({
 
 /** Returns what to change in a Content-Security-Policy, in words that can be followed literally. */
 const policyAdvice = (hash: string, origin: string): readonly string[] => [
-  'If your pages have a Content-Security-Policy, add a source to two of its directives:',
-  `  connect-src: ${origin}`,
-  `  script-src-elem, or else script-src: ${hash}`,
-  "    Leave this one out if the directive has 'unsafe-inline', but no nonce and no hash:",
-  "    the hash would block the page's other inline scripts.",
-  'If a directive is missing, create it and copy the sources of default-src into it first;',
-  "if default-src is missing too, add nothing. Remove 'none' from a directive that you add a source to.",
+  'If your pages have a Content-Security-Policy, add two sources to it:',
+  `  to connect-src: ${origin}`,
+  `  to script-src-elem or, if the policy has none, to script-src: ${hash}`,
+  'If the policy has a default-src but no connect-src, create connect-src: copy the sources of default-src',
+  'and add the new source. Do the same for script-src if the policy has neither script-src-elem nor',
+  "script-src. If the policy has no default-src, don't create either: a missing directive restricts nothing.",
+  "Don't add the hash if its directive (or the default-src that you would copy) has 'unsafe-inline' but",
+  "no nonce or hash: the hash would block the page's other inline scripts.",
+  "If a directive is 'none', replace 'none' with the source.",
+  'If a page has several policies, change each one.',
 ];
 
 /** Returns why the project's views would be refused. */

@@ -21,8 +21,10 @@ describe('the script', () => {
     expect(stdout).toMatch(/^[ -~]+\n$/);
     const [, script = ''] = SCRIPT.exec(stdout)!;
     const hash = createHash('sha256').update(script).digest('base64');
-    expect(stderr).toContain(`  connect-src: ${ADDRESS}\n`);
-    expect(stderr).toContain(`  script-src-elem, or else script-src: 'sha256-${hash}'\n`);
+    expect(stderr).toContain(`  to connect-src: ${ADDRESS}\n`);
+    expect(stderr).toContain(
+      `  to script-src-elem or, if the policy has none, to script-src: 'sha256-${hash}'\n`,
+    );
     // Template languages would interpret these.
     expect(script).not.toMatch(/\$\{|\{\{|\{%|\{#|#\{|<%|@|`|\[\[|]]>.*]]>/);
   });
