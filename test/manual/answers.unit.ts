@@ -246,7 +246,7 @@ describe('viewlog help', () => {
   it('lists what an uncertain answer may have missed', () => {
     const { text, listed } = manual.find('jetstream permissions');
     expect(text).toBeUndefined();
-    expect(listed).toContainEqual(['cluster', 'The servers']);
+    expect(listed).toContainEqual(['cluster', 'The NATS servers']);
   });
 
   it.each(FLAGS)('finds a section for the option "%s"', (option) => {
