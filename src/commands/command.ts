@@ -92,8 +92,10 @@ export function readCommand<K extends OptionName>(
   env?: ReadEnv,
 ): { settings: Settings<K>; operands: readonly string[]; self: Announced; asOwner: AsOwner } {
   const { name, operands: wanted = '', options } = command;
-  // `viewlog example archive` prints a unit for an archive.
-  const settings = readSettings(flags, options, env, operands[0] === 'archive');
+  // `viewlog example archive` prints a unit for an archive, which stores views in files.
+  const isArchive = operands[0] === 'archive';
+  const given = readSettings(flags, options, env, isArchive);
+  const settings = isArchive ? { ...given, store: undefined } : given;
   checkOperands(command, operands);
   const self = selfOf(command, settings, chosenOptions(flags, options, env));
   const asOwner = (owner: Owner): string | undefined => {
