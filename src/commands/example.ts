@@ -5,6 +5,7 @@ import { echo, nearest, printable } from '../base/text.ts';
 import { lastStartIn } from '../disk/last-start.ts';
 import { lastKnownStart } from '../disk/lock.ts';
 import type { AsOwner } from '../disk/root.ts';
+import { ownAddress } from '../http/listener.ts';
 import * as commands from '../installation/commands.ts';
 import {
   type Announced,
@@ -29,7 +30,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   prometheus: 'a Prometheus scrape configuration',
   alerts: 'Prometheus alerting rules',
   'fluent-bit': 'a shipper configuration for Fluent Bit 3.2 or later',
-  vector: 'a shipper configuration for Vector 0.30 or later',
+  vector: 'a shipper configuration for Vector 0.34 or later',
   filebeat: 'a shipper configuration for Filebeat 8.15 or later',
   rsyslog: 'a shipper configuration for rsyslog 8.2006 or later',
   clickhouse: 'a ClickHouse table for the views and how to load it',
@@ -127,7 +128,19 @@ function noting(installation: Installation, used: Set<string>): Installation {
 async function knownStart({ data }: Announced, role: string): Promise<Announced | undefined> {
   if (data === undefined) return undefined;
   const found = await lastKnownStart(data);
-  return found?.role === role ? found : undefined;
+  return found?.role === role ? { ...found, chosen: chosenOrPassed(found) } : undefined;
+}
+
+/** Returns the options of a start. The address of a passed socket replaces `--host` and `--port`. */
+function chosenOrPassed({ chosen, address = '' }: Announced): Chosen {
+  const textOf = (name: 'host' | 'port'): string =>
+    chosen[name]?.text ?? `${OPTIONS[name].fallback}`;
+  const port = Number(textOf('port'));
+  const [, host, passedPort] = /^http:\/\/\[?(.+?)\]?:(\d+)$/.exec(address) ?? [];
+  const isOwn = port === 0 || address === ownAddress({ host: textOf('host'), port });
+  if (isOwn || host === undefined || passedPort === undefined) return chosen;
+  const passed = (text: string) => ({ text, from: 'flag' as const });
+  return { ...chosen, host: passed(host), port: passed(passedPort) };
 }
 
 const ADDRESSES = ['host', 'port', 'status'] as const;

@@ -15,6 +15,12 @@ it('viewlog shows the address of the passed socket', async () => {
   expect((await until(() => starts()[0]))[2]).toBe(`viewlog listening on ${url}`);
   const { stdout } = await run(['activate', '1000009', '--port=1'], { data });
   expect(stdout).toContain(`${url}/view`);
+  // The proxy's file must lead to the socket, not to the port that the command line names.
+  const site = await run(['example', 'caddy'], { data });
+  expect([site.stdout, site.stderr]).toStrictEqual([
+    expect.stringContaining(`reverse_proxy /view 127.0.0.5:${port} {`),
+    '',
+  ]);
 });
 
 it.each([
