@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -188,6 +189,14 @@ it("the manual's commands remove the duplicates of compressed days from a copy, 
   expect(bash(tidy)).toMatchObject({ stdout: '', stderr: '' });
   expect(names()).toStrictEqual(whole);
   expect(bash(check)).toMatchObject({ stdout: '', stderr: '', status: 0 });
+  // A restored file is whole; the copy, which is older, replaces no file.
+  write(backup, '5', storedLines('2026-01-05', 4));
+  rmSync(`${data}/views-2026-01-04.ndjson`);
+  const [restore = ''] = /sudo cp -an [^`]*/.exec(section)!;
+  bash(restore);
+  const sizeOf = (day: string): number =>
+    readFileSync(`${data}/views-2026-01-0${day}.ndjson`, 'utf8').split('\n').length - 1;
+  expect(['4', '5'].map(sizeOf)).toStrictEqual([9, 9]);
 });
 
 const parsed = (line: string): unknown => JSON.parse(line);
