@@ -1,11 +1,14 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { blocksOf, MANUAL, read } from '../../support/documents.ts';
 import { exampleOf } from '../../support/examples.ts';
 import { CADDY, caddy, NGINX, nginx } from '../../support/proxies.ts';
 import { isHere } from '../../support/runtimes.ts';
 import { startWatched, type Watched } from '../../support/status.ts';
-import { dataDirectory, startViewlog, until } from '../../support/viewlog.ts';
+import { dataDirectory, startProgram, startViewlog, until } from '../../support/viewlog.ts';
 import { MINIMAL_VIEW, viewOfSize } from '../../support/views.ts';
 
 // Tests real proxies, with printed configurations, in front of real collectors.
@@ -128,6 +131,64 @@ describe.each(PROXIES)('%s, configured by its example', (name, proxy) => {
     },
   );
 });
+
+describe.skipIf(!isHere(CADDY))("the manual's blocks for Caddy", () => {
+  /** Returns the manual's block number `i` for this collector's ports. */
+  function blockOf(i: number, { port, statusPort }: Watched): string {
+    const blocks = blocksOf(read(`${MANUAL}/proxies.md`));
+    const { text } = blocks.filter(({ language }) => language === 'caddy')[i]!;
+    return text.replace('8080', `${port}`).replace('8081', `${statusPort}`);
+  }
+
+  it('pass on views of a site that rewrites paths', async () => {
+    const viewlog = await startWatched();
+    const rest = 'handle {\n\troot * /srv/www\n\ttry_files {path} /index.html\n\tfile_server\n}';
+    const block = `handle /view {\n${blockOf(0, viewlog)}}`;
+    const proxy = await caddy(`www.example.com {\n${block}\n${rest}\n}\n`);
+    await until(async () => (await proxy.post(MINIMAL_VIEW)).status === 201);
+  });
+
+  it('pass on only views to a host of its own, and a monitor that the manual adds', async () => {
+    const viewlog = await startWatched();
+    const site = blockOf(1, viewlog).replace('views.example.com', 'www.example.com');
+    const blocks = blocksOf(read(`${MANUAL}/status-page.md`));
+    const { text: monitor } = blocks.find(({ language }) => language === 'caddy')!;
+    const block = monitor.replaceAll('8081', `${viewlog.statusPort}`);
+    const proxy = await caddy(site.replace(/\}\s*$/, `${block}}\n`));
+    await until(async () => (await proxy.post(MINIMAL_VIEW)).status === 201);
+    const statusOf = async (path: string): Promise<number> =>
+      (await fetch(`http://127.0.0.1:${proxy.port}${path}`)).status;
+    expect(await Promise.all(['/views', '/metrics', '/arriving'].map(statusOf))).toStrictEqual([
+      404, 404, 200,
+    ]);
+  });
+});
+
+it.skipIf(!isHere('/usr/bin/curl'))(
+  "the manual's script sends a test view and fails unless the view was stored",
+  async () => {
+    const viewlog = await startViewlog();
+    const blocks = blocksOf(read(`${MANUAL}/status-page.md`));
+    const { text } = blocks.find((block) => block.text.startsWith('status=$(curl'))!;
+    const send = (url: string, id: string) => {
+      const script = text.replace('https://views.example.com', url).replace('1000099', id);
+      return startProgram(['sh', '-c', script]).ended;
+    };
+    expect(await send(viewlog.url, '1000001')).toMatchObject({ code: 0, stdout: '', stderr: '' });
+    expect(viewlog.lines()).toHaveLength(1);
+    const words = (status: string) => ({
+      code: 1,
+      stdout: `The test view got status ${status} instead of 201\n`,
+    });
+    expect(await send(viewlog.url, '1000002')).toMatchObject(words('403'));
+    // A web server that answers 200 for every path.
+    const server = createServer((_, answer) => void answer.end());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    expect(await send(`http://127.0.0.1:${port}`, '1000001')).toMatchObject(words('200'));
+  },
+);
 
 describe.skipIf(!isHere(CADDY))('caddy, while viewlog restarts', () => {
   it('holds views back until viewlog is ready again', async () => {
