@@ -3,7 +3,13 @@ import * as path from 'node:path';
 import { EXIT, Fatal, orElse } from '../../base/exit.ts';
 import { printable } from '../../base/text.ts';
 import { groupName, ownerIn, userName } from '../../installation/accounts.ts';
-import { type Announced, otherProjects, ownProgram } from '../../installation/installation.ts';
+import * as commands from '../../installation/commands.ts';
+import {
+  type Announced,
+  otherProjects,
+  ownProgram,
+  withOwners,
+} from '../../installation/installation.ts';
 import { originKey } from '../../projects/origins.ts';
 import { readProjectsFile } from '../../projects/projects-file.ts';
 import { OPTIONS, SERVE_OPTIONS, type ServeSettings } from '../../settings.ts';
@@ -24,6 +30,7 @@ export async function readInstallation(given: ServeSettings, self: Announced) {
   const dir = settings.store === undefined ? settings.data : path.dirname(settings.projects);
   const stats = orElse(() => fs.statSync(dir), undefined);
   const { runtime, file } = ownProgram();
+  const installed = await withOwners(self);
   const texts = textsOf(self);
   return {
     /** Every path is absolute, and every template can contain it. */
@@ -45,6 +52,16 @@ export async function readInstallation(given: ServeSettings, self: Announced) {
     gid: stats?.gid ?? 1000,
     /** The account that owns `dir`. */
     owner: stats && ownerIn(stats),
+    hasSudo: installed.hasSudo,
+    /**
+     * Returns the command that prints another example with the same options. An example doesn't
+     * contain the cluster's address, so any address will do.
+     */
+    commandFor: (example: string): string =>
+      commands.example(installed, example) +
+      (settings.store === undefined || installed.chosen['store']
+        ? ''
+        : ' --store nats://HOST:4222'),
     /** The path of the runtime; `undefined` for the single executable. */
     runtime,
     /** The bundle or the executable. */

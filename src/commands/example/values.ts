@@ -1,7 +1,9 @@
+import { isIP } from 'node:net';
 import { dirname, relative } from 'node:path';
 import { readEnv } from '../../base/env.ts';
 import { EXIT, Fatal } from '../../base/exit.ts';
 import { KiB } from '../../base/format.ts';
+import { printable } from '../../base/text.ts';
 import { type Address, fromOwnMachine, hostAndPort } from '../../http/listener.ts';
 import { ARCHIVE_OPTIONS } from '../../run-archive.ts';
 import { envName, SERVE_OPTIONS } from '../../settings.ts';
@@ -9,7 +11,7 @@ import { isLoopback } from '../../status/guard.ts';
 import { TOKEN_ENV } from '../../status/token.ts';
 import { COLUMNS } from './clickhouse.ts';
 import { flagsOf, type Installation, plainPath, type Texts } from './installation.ts';
-import { unreachable } from '../../installation/commands.ts';
+import { asOwner, unreachable } from '../../installation/commands.ts';
 import { programWords, realPath } from '../../installation/installation.ts';
 
 /** The text that replaces `<<name>>`; empty if it isn't needed. A list fills one line per item. */
@@ -41,7 +43,10 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   serveFlags: ({ texts }) => flagsOf(texts),
   archiveFlags: ({ texts }) => flagsOf(texts, ARCHIVED),
   checkFlags: ({ texts }) => flagsOf(texts, ['data', 'projects']),
-  secrets: (of) => secretsOf(of).join(', '),
+  secrets: (of) => (secretsOf(of).length === 0 ? '' : secretsOf(of)),
+  ownTokenFile: ({ settings, status }) => (status && settings['status-token-file']) ?? '',
+  login: ({ settings }) => (settings['nats-creds'] === undefined ? 'USER:PASSWORD@' : ''),
+  newSecret: (of) => (needsToken(of) ? 'yes' : ''),
   writable: ({ settings, dir }) => (settings.store === undefined ? dir : ''),
   // A directory that contains any of viewlog's files must stay visible.
   protectHome: (of) => (isAnyUnder(/^\/(home|root|run\/user)(\/|$)/, of) ? 'read-only' : 'yes'),
@@ -49,8 +54,11 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   capability: (of) =>
     addressesOf(of).some(({ port }) => port > 0 && port < 1024) ? 'CAP_NET_BIND_SERVICE' : '',
   socketAddress,
+  socketCommand: (of) => (canPassSocket(of) ? of.commandFor('systemd-socket') : ''),
 
   // Containers
+  dockerfileCommand: ({ commandFor }) => commandFor('dockerfile'),
+  composeCommand: ({ commandFor }) => commandFor('compose'),
   program: ({ program }) => plainPath(program),
   programName: ({ runtime }) => (runtime === undefined ? 'viewlog' : 'viewlog.mjs'),
   baseImage: ({ runtime }) => (runtime === undefined ? 'debian:stable-slim' : 'node:26-slim'),
@@ -76,11 +84,10 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   bodyKiB: ({ settings }) => Math.ceil(settings['max-view'] / KiB) + REFUSED_KIB,
 
   // Prometheus
-  tokenFile: ({ settings, status }) => {
-    const isOpen = status !== undefined && !isLoopback(status.host);
-    const needsToken = isOpen || Boolean(readEnv(TOKEN_ENV));
-    return settings['status-token-file'] ?? (needsToken ? '/etc/prometheus/viewlog-token' : '');
-  },
+  alertsCommand: ({ commandFor }) => commandFor('alerts'),
+  isWildcard: ({ status }) => (status && fromOwnMachine(status.host) !== status.host ? 'yes' : ''),
+  tokenFile: (of) => of.settings['status-token-file'] ?? otherTokenFile(of),
+  otherTokenFile: (of) => (of.settings['status-token-file'] ? '' : otherTokenFile(of)),
 
   // Programs that read the view files
   viewsDir: ({ settings: { store, data } }) => {
@@ -89,12 +96,19 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
     throw new Fatal(EXIT.usage, `A stream has no files to read; ${hint}`);
   },
   // The user that the shipper's package creates.
-  shipperUser: (_, example) => (example === 'rsyslog' ? 'syslog' : example),
+  joinGroup: ({ gid, group }, example) => {
+    if (gid === 0) {
+      return '(That group is root. Give the directory a group of its own, then print this file again.)';
+    }
+    return `sudo usermod --append --groups ${group} ${example === 'rsyslog' ? 'syslog' : example}`;
+  },
   lineBytesMax: ({ settings }) => settings['max-view'],
   chunkKiB: (of) => Math.min(bufferKiB(of), 512),
   bufferKiB,
   // rsyslog's own default is 8 KiB.
   messageBytesMax: ({ settings }) => Math.max(8 * KiB, settings['max-view']),
+  clickhouseClient: ({ owner, hasSudo }) =>
+    asOwner({ hasSudo }, owner, 'clickhouse-client --multiquery < viewlog.sql'),
   columns: () => COLUMNS.map(({ name, type }) => `  ${name} ${type}`).join(',\n'),
   columnValues: () => COLUMNS.map(({ name, from }) => `  ${from} AS ${name}`).join(',\n'),
 };
@@ -160,10 +174,21 @@ function runCommand(of: Installation): string {
   return programWords([dir, dirname(projects), ...secrets], written, plain).join(' ');
 }
 
-function secretsOf({ settings: { store, 'status-token-file': token }, status }: Installation) {
-  const needsToken = status !== undefined && !isLoopback(status.host) && token === undefined;
-  const names = [store && envName('store'), needsToken && TOKEN_ENV];
-  return names.filter(Boolean).map((name) => `${name}=…`);
+/** Returns a file for a token that isn't in a file of viewlog's; empty if there is no token. */
+const otherTokenFile = (of: Installation): string =>
+  needsToken(of) || readEnv(TOKEN_ENV) ? '/etc/prometheus/viewlog-token' : '';
+
+/** Returns whether the status server needs a token, and has no file with one. */
+const needsToken = ({ settings, status }: Installation): boolean =>
+  status !== undefined && !isLoopback(status.host) && settings['status-token-file'] === undefined;
+
+function secretsOf(of: Installation): string[] {
+  const { store, 'nats-creds': creds } = of.settings;
+  const login = creds === undefined ? 'USER:PASSWORD@' : '';
+  return [
+    ...(store === undefined ? [] : [`${envName('store')}=nats://${login}HOST:4222`]),
+    ...(needsToken(of) ? [`${TOKEN_ENV}=TOKEN`] : []),
+  ];
 }
 
 function isAnyUnder(places: RegExp, of: Installation): boolean {
@@ -171,13 +196,23 @@ function isAnyUnder(places: RegExp, of: Installation): boolean {
   return paths.some((path) => places.test(path) || places.test(realPath(path)));
 }
 
-/** @throws {Fatal} exit 64 if viewlog runs on Deno or Bun, which can't use a passed socket. */
-function socketAddress({ settings: { host, port }, runtime = 'node' }: Installation): string {
-  if (!/(^|\/)node[^/]*$/.test(runtime)) {
+/** Returns whether the runtime can use a socket that systemd opened: Deno and Bun can't. */
+const canPassSocket = ({ runtime = 'node' }: Installation): boolean =>
+  /(^|\/)node[^/]*$/.test(runtime);
+
+/** @throws {Fatal} exit 64 if viewlog runs on Deno or Bun, or if the host is a name. */
+function socketAddress(of: Installation): string {
+  const { host, port } = of.settings;
+  if (!canPassSocket(of)) {
     const hint = 'run viewlog on Node or as a single executable';
     throw new Fatal(EXIT.usage, `Deno and Bun can't use a socket from systemd; ${hint}`);
   }
-  return fixed({ host, port }, 'port');
+  const address = host === 'localhost' ? '127.0.0.1' : host;
+  if (isIP(address) > 0) return fixed({ host: address, port }, 'port');
+  throw new Fatal(
+    EXIT.usage,
+    `A socket of systemd needs an IP address; found --host "${printable(host)}"`,
+  );
 }
 
 const newToken = (dir: string): string => `${dir}/status-token`;

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -47,6 +48,34 @@ describe('example', () => {
     expect(await start([...args, '--nats-stream', 'PAGES'], data).ended).toMatchObject({ stdout });
     expect((await start(['example', 'systemd', '--nats-stream', 'X'], data).ended).code).toBe(64);
   });
+
+  it('archive prints the same where VIEWLOG_STORE is set for a collector', async () => {
+    const data = dataDirectory();
+    const env = { VIEWLOG_STORE: 'nats://localhost:4222' };
+    const text = await exampleOf('archive', [], { data });
+    expect(text).toContain(`ReadWritePaths=${data}\n`);
+    expect(await start(['example', 'archive', '--data', data], data, { env }).ended).toMatchObject({
+      stdout: text,
+    });
+  });
+
+  it.each(
+    ['systemd', 'compose', 'dockerfile', 'prometheus'].flatMap((name) => [
+      [name, '--status=127.0.0.1:9001', /900[01]/],
+      [name, '--store nats://user:s3cret@localhost:4222', /store|STORE|cluster|ListenStream/],
+    ]),
+  )(
+    '%s names the command that prints its other file, with the same options, %s',
+    async (...row) => {
+      const [name, option, words] = row;
+      const data = dataDirectory();
+      const text = await exampleOf(name, ['--port=9000', ...option.split(' ')], { data });
+      expect(text).not.toContain('s3cret');
+      const [, command = ''] = /:\n# {3}(.* example .*)$/m.exec(text)!;
+      const printed = spawnSync('/bin/sh', ['-c', command], { encoding: 'utf8' });
+      expect(printed).toMatchObject({ status: 0, stdout: expect.stringMatching(words) });
+    },
+  );
 
   it.each(NAMES)('fills in every value in %s', async (name) => {
     const lines = (await exampleOf(name)).trimEnd().split('\n');
@@ -105,7 +134,7 @@ describe('example', () => {
     });
     const both = await Promise.all(used);
     expect([0, 1].map((i) => both.flatMap((one) => one[i]!))).toStrictEqual([
-      ['systemd', 'systemd-socket', 'caddy', 'nginx', 'dockerfile', 'compose'],
+      ['systemd', 'systemd-socket', 'caddy', 'nginx', 'dockerfile', 'compose', 'prometheus'],
       ['systemd', 'caddy', 'dockerfile', 'compose', 'prometheus', 'alerts'],
     ]);
   });

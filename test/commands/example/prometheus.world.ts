@@ -74,7 +74,11 @@ const SERIES = [
 ] as const;
 
 const here = { job: 'viewlog', instance: 'a' };
-const NOT_ACCEPTING = ['NotAcceptingViews', 'viewlog on a accepts no views', here] as const;
+const NOT_ACCEPTING = [
+  'NotAcceptingViews',
+  "viewlog on a is down, unreachable or can't store views",
+  here,
+] as const;
 const ALERTS = [
   NOT_ACCEPTING,
   [
@@ -82,8 +86,8 @@ const ALERTS = [
     'Project 1 is silent: no views for three hours, unlike yesterday',
     { project: '1' },
   ],
-  ['Refusing', 'viewlog refused 30 requests within an hour', {}],
-  ['ProjectRefused', 'viewlog refused 30 views of project 1 within an hour', { project: '1' }],
+  ['Refusing', 'viewlog refused 30 requests in the last hour', {}],
+  ['ProjectRefused', 'viewlog refused 30 views of project 1 in the last hour', { project: '1' }],
   [
     'DirectoryClosed',
     "viewlog on a can't create files in its data directory; run viewlog doctor",

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -16,9 +16,11 @@ import { dataDirectory } from '../../support/viewlog.ts';
  */
 async function printed(shipper: string) {
   const data = dataDirectory();
+  chownSync(data, 1001, 1002);
   const text = await exampleOf(shipper, [], { data });
-  expect(text).toContain(`stat -c %G ${data}`);
-  expect(text).toContain('usermod --append --groups');
+  expect(text).toContain(
+    `member of the group that owns ${data}:\n#   sudo usermod --append --groups `,
+  );
   expect(text).toMatch(/# ---- Replace .*with your destination\. ----$/m);
   return { data, text };
 }
@@ -79,8 +81,7 @@ it.skipIf(!isHere(RSYSLOGD))(
     const check = () => execFileSync(RSYSLOGD, ['-N1', '-f', file], { stdio: 'pipe' });
     writeFileSync(file, own);
     expect(check).toThrow('WorkDirectory');
-    const [, command = ''] = /^# {3}sudo (install -d .*)$/m.exec(own)!;
-    execFileSync('sh', ['-c', command]);
+    mkdirSync(join(data, 'spool'));
     expect(check).not.toThrow();
   },
 );

@@ -55,6 +55,7 @@ const COMPUTED = described<unknown>([
   ['directories', '--projects /etc/v/p.json --status-token-file /run/t', `${DATA} /etc/v /run`],
   ['directories', `${STREAM} --nats-creds /etc/c`, `${DATA} /etc`],
   ['socketAddress', '--host :: --port 9000', '[::]:9000'],
+  ['socketAddress', '--host localhost', '127.0.0.1:8080'],
   ['statusAddress', '--status 0.0.0.0:9000', '127.0.0.1:9000'],
   ['tokenFile', '--status-token-file /run/t', '/run/t'],
   ['caddyHealthPort', '', 8081],
@@ -68,9 +69,15 @@ const COMPUTED = described<unknown>([
     ` --data ${DATA} --max-view 65536B --keep-days 30`,
   ],
   ['serveFlags', STREAM, ` --projects ${DATA}/projects.json`],
-  ['secrets', '--status 0.0.0.0:8081', 'VIEWLOG_STATUS_TOKEN=…'],
+  ['secrets', '--status 0.0.0.0:8081', ['VIEWLOG_STATUS_TOKEN=TOKEN']],
+  ['secrets', STREAM, ['VIEWLOG_STORE=nats://USER:PASSWORD@HOST:4222']],
   ['secrets', '--status 0.0.0.0:8081 --status-token-file t', ''],
+  ['secrets', `${STREAM} --nats-creds /etc/c`, ['VIEWLOG_STORE=nats://HOST:4222']],
+  ['isWildcard', '', ''],
+  ['isWildcard', '--status 0.0.0.0:9000', 'yes'],
+  ['joinGroup', '', 'sudo usermod --append --groups viewlog vector'],
   ['writable', STREAM, ''],
+  ['socketCommand', '', '', 'on Deno'],
   ['protectHome', '', 'yes'],
   ['protectHome', '--data /home/me/viewlog', 'read-only'],
   ['protectHome', '--projects /root/p.json', 'read-only'],
@@ -104,6 +111,10 @@ const COMPUTED = described<unknown>([
   ['programName', '', 'viewlog', 'as an executable'],
 ]);
 
+it('example adds no user to the group root', async () => {
+  expect(await valueOf('joinGroup', '', { gid: 0, group: 'root' })).not.toContain('usermod');
+});
+
 it.each(COMPUTED)(
   'example computes "%s" from %s: %s',
   async (name, _, _shown, how, options, value) => {
@@ -123,6 +134,7 @@ const REFUSED = described<string>([
   ['socketAddress', '', "Deno and Bun can't use a socket from systemd", 'on Deno'],
   ['address', '--port 0', 'Give --port a fixed port: port 0 means'],
   ['socketAddress', '--port 0', 'Give --port a fixed port'],
+  ['socketAddress', '--host views.internal', 'needs an IP address; found --host "views.internal"'],
   ['statusAddress', '--status 127.0.0.1:0', 'Give --status a fixed port'],
   ['publishedPorts', '--status 127.0.0.1:0', 'Give --status a fixed port'],
   ['run', '', 'Can\'t put "/opt/a b" into a configuration file', 'at a path with a space'],
