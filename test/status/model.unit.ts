@@ -1466,6 +1466,17 @@ it('the status page offers no replay of views whose origin was removed after the
   );
 });
 
+it("views of pages don't end the problem of a server that sends no Origin header", () => {
+  const scene = sceneOf();
+  scene.list(AURORA);
+  scene.refuse(3, moved);
+  scene.accept(9);
+  scene.nowMs += MINUTE_MS;
+  expect(scene.text()).toMatch(/^Aurora: 25% refused \(no Origin header\)\n/);
+  scene.nowMs += HOUR_MS;
+  expect(scene.text()).not.toContain('no Origin header');
+});
+
 it('the status page counts rare origins together, but never with views that have no origin', () => {
   const scene = sceneOf({ files: { refusedDays } });
   for (let i = 0; i < 12; i++) scene.refuse(1, moved, `https://${i}.example`);
