@@ -111,7 +111,7 @@ const withShortExports = (text) =>
 /**
  * Leaves out the enums of jsonc-parser, of Hono's server for Node the WebSockets and its own
  * `Response.json` and `Response.redirect`, and of Hono's JSX the namespace of `svg` and `head`: viewlog
- * uses none of them, but esbuild can't tell.
+ * needs none of them, but esbuild can't tell.
  */
 const withoutUnused = (text) =>
   text

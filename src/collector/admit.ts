@@ -63,6 +63,9 @@ function largestField(fields: Uint8Array): string {
   return `The largest field, "${field}", takes ${plural(bytes, 'byte')}.`;
 }
 
+/** Matches the end of a detail about an origin that no project can list. */
+export const UNLISTABLE_ADVICE = /(?:An origin has no|This origin can't be listed).*$/;
+
 const UNLISTABLE = `This origin can't be listed: an origin ${ORIGIN_SHAPE}.`;
 
 /** The reason of a refusal if a project needs an origin. The doctor recognises it. */

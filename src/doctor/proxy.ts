@@ -178,8 +178,6 @@ export const checkSize = reached(({ preflight, large, largeBytes, view }) => {
 
 const SIZE_SETTINGS = 'nginx: client_max_body_size; Caddy: max_size in request_body';
 
-const HEADER_OF: Readonly<Record<string, string>> = { 'unsupported-media-type': 'Content-Type' };
-
 export const checkView = reached(({ url, origin, project = '', large, largeBytes, view }, of) => {
   if (view === undefined) return [];
   const size = isFromViewlog(large) ? `, in a body of ${formatSize(largeBytes)},` : '';
@@ -199,7 +197,8 @@ export const checkView = reached(({ url, origin, project = '', large, largeBytes
   }
   const { code, detail } = refusal;
   // The doctor sent both headers, as a browser does.
-  const header = detail.includes(NO_ORIGIN) ? 'Origin' : HEADER_OF[code];
+  const type = code === 'unsupported-media-type' ? 'Content-Type' : undefined;
+  const header = detail.includes(NO_ORIGIN) ? 'Origin' : type;
   if (header !== undefined) {
     const lost = `The proxy at ${url} removes or changes the ${header} header, so viewlog refuses views of project ${project} with ${code}.`;
     return [atProxy(error, of, lost, 'In the proxy, pass the headers on unchanged.')];

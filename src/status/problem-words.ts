@@ -16,6 +16,7 @@ import { fileNameOf } from '../disk/names.ts';
 import { modeText } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
 import type { Installation } from '../installation/installation.ts';
+import { UNLISTABLE_ADVICE } from '../collector/admit.ts';
 import { curlOf } from '../projects/curl.ts';
 import { isOrigin } from '../projects/origins.ts';
 import type { ProjectsFault } from '../projects/project-list.ts';
@@ -473,12 +474,11 @@ function faultSteps(reason: JudgedReason, row: ProjectRow, of: Installation): St
 
 /** `on 2026-11-22 14:00 UTC from https://a.example: mb must be an integer (received "12").` */
 function latestWords(sample: Sample, row: ProjectRow): string {
-  const isAnywhere = sample.origin === undefined && sample.code !== 'origin-not-allowed';
-  const from = isAnywhere ? '' : ` ${fromWords(sample)}`;
-  const isRefusedId = sample.code === 'project-not-activated';
-  const hasNoOrigin = sample.code === 'origin-not-allowed' && sample.origin === undefined;
-  if (hasNoOrigin) return `on ${at(sample.atMs)}${from}.`;
-  return `on ${at(sample.atMs)}${from}: ${isRefusedId ? whyRefused(row, sample.atMs) : whyOf(sample)}.`;
+  const { code, origin, atMs } = sample;
+  const when = `on ${at(atMs)}`;
+  if (code === 'origin-not-allowed' && origin === undefined) return `${when} ${fromWords(sample)}.`;
+  const from = origin === undefined ? '' : ` ${fromWords(sample)}`;
+  return `${when}${from}: ${code === 'project-not-activated' ? whyRefused(row, atMs) : whyOf(sample)}.`;
 }
 
 /** Why a view of an id was refused at this time. */
@@ -749,7 +749,7 @@ export function fixOf(reason: Refused, of: Installation): Step {
   if (remedy.kind === 'wait') return { text: laterOf(remedy.obstacle, 'the fix') };
   if (remedy.kind === 'none' && sample.origin === 'null') return { text: NULL_ORIGIN };
   // Not every origin can be listed; the detail says why.
-  const [, why] = / ((?:An|This) origin (?:has no|can't be listed).*)$/.exec(sample.detail) ?? [];
+  const [why] = UNLISTABLE_ADVICE.exec(sample.detail) ?? [];
   if (remedy.kind === 'none' && why !== undefined) return { text: printable(why, Infinity) };
   if (sample.code === 'not-found')
     return { text: WRONG_PATH, command: commands.help(of, 'proxies') };
@@ -807,7 +807,8 @@ function proxyStep(sample: Sample, bodyBytes: number, of: Installation): Step {
   const nginx = `client_max_body_size ${Math.ceil(bodyBytes / KiB)}k`;
   const caddy = `max_size ${formatSizeOption(bodyBytes)} in request_body`;
   const text =
-    `The latest refused body ${what}. Visitors who leave a page cause a few of these. If there is a proxy, let it pass on bodies of up to ` +
+    `The latest refused body ${what}. Visitors who leave a page cause a few of these. ` +
+    'If there is a proxy, let it pass on bodies of up to ' +
     `${formatSize(bodyBytes)} (nginx: ${nginx}; Caddy: ${caddy}), and let each take up to ` +
     `${seconds} s to arrive.`;
   return testProxy(text, sample, of);

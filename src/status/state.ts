@@ -251,7 +251,7 @@ function judgeReason(
   const { project: id = '', origin } = sample;
   const project = projects.find(id);
   const isCollective = BY_ORIGIN.has(key);
-  const found = remedyOf({
+  const remedy = remedyFor(key, {
     ...sample,
     viewBytesMax,
     project,
@@ -261,7 +261,6 @@ function judgeReason(
       sentPerMinute: busiestMinute(activity, reason, nowMs),
     }),
   });
-  const remedy = isCollective ? ofMany(found) : found;
   const fixedMs = endOf(reason, activity, { remedy, project, nowMs, startMs });
   const entry = project ?? projects.removed(id);
   // A problem that has ended offers no fix, so nothing will allow the origin again.
@@ -285,8 +284,11 @@ function judgeReason(
   };
 }
 
-/** Returns the fix of several origins, of which only the latest is known to be allowed now. */
-const ofMany = (remedy: Remedy): Remedy => (remedy.kind === 'fixed' ? { kind: 'none' } : remedy);
+/** Returns the fix. Of origins that are counted together, only the latest is known to be allowed. */
+function remedyFor(key: string, refused: Parameters<typeof remedyOf>[0]): Remedy {
+  const remedy = remedyOf(refused);
+  return BY_ORIGIN.has(key) && remedy.kind === 'fixed' ? { kind: 'none' } : remedy;
+}
 
 const PAUSE_MS = MINUTE_MS / 2;
 
@@ -300,8 +302,7 @@ export function settle({ counts, projects, viewBytesMax, nowMs }: Settling): voi
   for (const activity of [counts.requests, ...counts.projects.values()]) {
     for (const [key, reason] of activity.reasons) {
       const project = projects.find(reason.sample.project ?? '');
-      const found = remedyOf({ ...reason.sample, viewBytesMax, project });
-      const remedy = BY_ORIGIN.has(key) ? ofMany(found) : found;
+      const remedy = remedyFor(key, { ...reason.sample, viewBytesMax, project });
       const present = { remedy, project, nowMs, startMs: counts.startMs };
       reason.endedMs = endOf(reason, activity, present);
     }

@@ -67,7 +67,7 @@ export function problemWords(
   const gone = inAll - refused;
   const every = gone > 0 ? plural(refused, noun) : none;
   const many = accepted === 0 ? every : `${formatCount(refused)} of ${all}`;
-  const failed = `failed before viewlog could read a project id`;
+  const failed = 'failed before viewlog could read a project id';
   const what = `in the last hour ${kind === 'requests' ? failed : `${were(refused)} refused`}`;
   const byProblem = one.reasons
     .flatMap((reason) => [isFixed(reason) ? reason.lastHour : 0, reason.endedLastHour])

@@ -45,7 +45,7 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
   checkFlags: ({ texts }) => flagsOf(texts, ['data', 'projects']),
   secrets: (of) => (secretsOf(of).length === 0 ? '' : secretsOf(of)),
   ownTokenFile: ({ settings, status }) => (status && settings['status-token-file']) ?? '',
-  login: ({ settings }) => (settings['nats-creds'] === undefined ? 'USER:PASSWORD@' : ''),
+  login,
   newSecret: (of) => (needsToken(of) ? 'yes' : ''),
   writable: ({ settings, dir }) => (settings.store === undefined ? dir : ''),
   // A directory that contains any of viewlog's files must stay visible.
@@ -95,7 +95,7 @@ export const VALUES: Readonly<Record<string, ValueOf>> = {
     const hint = "leave out --store and give the archive's --data";
     throw new Fatal(EXIT.usage, `A stream has no files to read; ${hint}`);
   },
-  // The user that the shipper's package creates.
+  // Each package creates a user of its own name, except rsyslog's.
   joinGroup: ({ gid, group }, example) => {
     if (gid === 0) {
       return '(That group is root. Give the directory a group of its own, then print this file again.)';
@@ -182,11 +182,15 @@ const otherTokenFile = (of: Installation): string =>
 const needsToken = ({ settings, status }: Installation): boolean =>
   status !== undefined && !isLoopback(status.host) && settings['status-token-file'] === undefined;
 
+/** Returns the login in a cluster's address, unless it is in a file of credentials. */
+function login({ settings }: Installation): string {
+  return settings['nats-creds'] === undefined ? 'USER:PASSWORD@' : '';
+}
+
 function secretsOf(of: Installation): string[] {
-  const { store, 'nats-creds': creds } = of.settings;
-  const login = creds === undefined ? 'USER:PASSWORD@' : '';
+  const { store } = of.settings;
   return [
-    ...(store === undefined ? [] : [`${envName('store')}=nats://${login}HOST:4222`]),
+    ...(store === undefined ? [] : [`${envName('store')}=nats://${login(of)}HOST:4222`]),
     ...(needsToken(of) ? [`${TOKEN_ENV}=TOKEN`] : []),
   ];
 }
