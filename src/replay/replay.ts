@@ -138,13 +138,13 @@ interface Outcome {
 async function replayView(view: StoredRefusal | undefined, run: Run): Promise<Outcome> {
   if (view === undefined) return { what: 'invalid' };
   const { url, record, projects, clock, stop } = run;
-  const before = await record.stateOf(view);
-  if (before === '+') return { what: 'sent before' };
-  if (before === '?') return { what: UNKNOWN };
   const read = readView(view.text);
   if (run.project !== undefined && read.project !== run.project) {
     return { what: 'of other projects' };
   }
+  const before = await record.stateOf(view);
+  if (before === '+') return { what: 'sent before' };
+  if (before === '?') return { what: UNKNOWN };
   const verdict = admit(read, view.origin, run);
   // Ignores a limit that is used up here, because the pace stays far below each project's limit.
   if (isRefusal(verdict) && verdict.code !== 'rate-limited') {

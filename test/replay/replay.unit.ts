@@ -128,6 +128,10 @@ describe('a replay', () => {
     const again = await replay();
     expect(again.bodies).toStrictEqual([]);
     expect(again.said).toMatch(/^.*: 6 lines\n {2}0 sent\n {2}3 sent before\n/);
+    const other = await replay(accept, { project: '1000003' });
+    expect(other.said).toMatch(
+      /^.*: 6 lines\n {2}0 sent\n {2}4 of other projects\n {2}1 sent before\n/,
+    );
   });
 
   const [first, second] = pages(2) as [string, string];
