@@ -110,14 +110,15 @@ const withShortExports = (text) =>
 
 /**
  * Leaves out the enums of jsonc-parser, of Hono's server for Node the WebSockets and its own
- * `Response.json` and `Response.redirect`, and of Hono's JSX the namespace of `svg` and `head`: viewlog
- * needs none of them, but esbuild can't tell.
+ * `Response.json` and `Response.redirect`, of Hono's JSX the namespace of `svg` and `head`, and of the
+ * NATS client the publishers of batches: viewlog needs none of them, but esbuild can't tell.
  */
 const withoutUnused = (text) =>
   text
     .replace(/^export var (\w+);\n\(function \(\1\) \{\n.*?^\}\)\(\1 \|\| .*?;$/gms, '')
     .replace(/^\/\/#region src\/websocket\.ts$.*?^\/\/#endregion$/ms, 'let upgradeWebSocket;')
     .replace(/^Object\.defineProperty\(Response\$1, "(json|redirect)",.*?^\}\);$/gms, '')
+    .replace(/^class ((?:BatchPublisher|FastIngest)Impl) \{\n.*?^\}$/gms, 'class $1 {}')
     .replace(/^\telse if \(tag === "svg" \|\| tag === "head"\) \{$.*?^\t\} (?=else )/ms, '\t');
 
 /**
