@@ -35,7 +35,7 @@ const WORD = /^[-+\w.]+/;
 /** Words that are no value, each with what to write instead. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^(true|false|null)$/i, 'true, false or null in lower case'],
-  [/^[-+]?(NaN|Infinity|undefined|None)$/, `${VALUE}, such as null`],
+  [/^[-+]?(NaN|Infinity|undefined|None)$/, `${VALUE} (if there is none, leave it out)`],
   [/^-|^[+.]\d/, 'a number that begins with a digit, or with "-" and a digit'],
   [/^/, `${VALUE} (text needs double quotes)`],
 ];
@@ -49,6 +49,9 @@ const STOP = new Error('One fault is enough');
 export const endsTooEarly = (message: string): boolean => message.endsWith(`found ${AT_END}`);
 
 const AT_END = 'the end of the text';
+
+/** A quote that a word processor or a blog has made typographic. */
+const CURLY = /^[“”„‟«»]/;
 
 const wordAt = (text: string, offset: number): string => WORD.exec(text.slice(offset))?.[0] ?? '';
 
@@ -118,7 +121,8 @@ export function syntaxFault(text: string): Fault | undefined {
     const word = isWord ? wordAt(text, offset) || found : found;
     // The text has the next item but no comma before it.
     const isItem = /^["{[\w-]/.test(found) && next.endsWith('","');
-    const expected = isWord ? insteadOf(word) : isItem ? '","' : next;
+    const usual = isWord ? insteadOf(word) : isItem ? '","' : next;
+    const expected = CURLY.test(found) ? usual.replace('double', 'straight double') : usual;
     const end = length === 0 ? AT_END : quote(word);
     stop(offset, `${WITHIN[name] ?? `expected ${expected}`}; found ${end}`);
   };
@@ -134,7 +138,8 @@ export function syntaxFault(text: string): Fault | undefined {
 }
 
 /** Returns untrusted text as a fault quotes it: escaped and cut. */
-export const quote = (text: string): string => printable(text, LIMITS.quoteLengthMax);
+export const quote = (text: string): string =>
+  printable(text, LIMITS.quoteLengthMax).replaceAll('\u00a0', String.raw`\u00a0`);
 
 export function isJson(text: string): boolean {
   try {

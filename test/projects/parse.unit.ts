@@ -8,13 +8,17 @@ const faultsOf = (text: string): readonly string[] => {
   return 'faults' in result ? result.faults : [];
 };
 
-/** Reads `what → text → fault` on each line; ⏎ and ⇥ are line breaks and tabs in the text. */
+/**
+ * Reads `what → text → fault` on each line. In the text, ⏎, ⇥ and ⍽ are line breaks, tabs and no-break
+ * spaces.
+ */
 const rows = (table: string): [what: string, text: string, fault: string][] =>
   table
     .trim()
     .split('\n')
     .map((line) => {
-      const cells = line.replaceAll('⏎', '\n').replaceAll('⇥', '\t').split(' → ');
+      const breaks = line.replaceAll('⏎', '\n').replaceAll('⇥', '\t');
+      const cells = breaks.replaceAll('⍽', '\u00a0').split(' → ');
       const [what = '', text = '', fault = ''] = cells;
       return [what, text, `p.json:${fault}`];
     });
@@ -50,9 +54,12 @@ a word after the end → {} x → 1:4: expected the end of the text; found x
 a hexadecimal number → {"a":0x1F} → 1:6: expected a decimal number, or text in double quotes; found 0x1F
 a date without quotes → {"a":2026-11-22} → 1:6: expected a decimal number, or text in double quotes; found 2026-11-22
 a number without its first digit → {"a":[1,-.5]} → 1:9: expected a number that begins with a digit, or with "-" and a digit; found -.5
-a number that JavaScript knows → {"a":-Infinity} → 1:6: expected a JSON value, such as null; found -Infinity
-a value that only JavaScript has → [undefined] → 1:2: expected a JSON value, such as null; found undefined
+a number that JavaScript knows → {"a":-Infinity} → 1:6: expected a JSON value (if there is none, leave it out); found -Infinity
+a value that only JavaScript has → [undefined] → 1:2: expected a JSON value (if there is none, leave it out); found undefined
 a comma in front → [,1] → 1:2: expected a JSON value or "]"; found ,
+typographic quotes around a key → {“a”:1} → 1:2: expected a key in straight double quotes or "}"; found “a”
+typographic quotes around a value → {"a":“b”} → 1:6: expected a JSON value (text needs straight double quotes); found “b”
+a no-break space → {⍽"a":1} → 1:2: expected a key in double quotes or "}"; found \u00a0
 a number as a key → {1:2} → 1:2: expected a key in double quotes or "}"; found 1
 a number that ends in a point → {"a":1.} → 1:6: expected a digit at the end of the number; found 1.
 a short Unicode escape → {"a":"\u12"} → 1:6: expected four hexadecimal digits after "\u"; found "\u12"
