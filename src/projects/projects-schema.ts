@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { PROJECT_ID } from '../view/view-schema.ts';
-import { isOrigin, ORIGIN_EXPECTED } from './origins.ts';
+import { isOrigin, ORIGIN_EXPECTED, ORIGIN_SHAPE, originMeant } from './origins.ts';
 
 // The only list of the projects file's fields. Messages say what was expected, to be read after
 // the field's path and before "; found …". `data/projects.schema.json` is generated from it.
@@ -21,11 +21,16 @@ const id = v.pipe(
   v.description('The id in the field "p" of a page view: 1 to 20 digits, as a string.'),
 );
 
+function originExpected({ input }: v.BaseIssue<string>): string {
+  const meant = originMeant(input);
+  return meant === undefined ? ORIGIN_EXPECTED : `${ORIGIN_SHAPE} (did you mean "${meant}"?)`;
+}
+
 const origin = v.pipe(
   v.string('must be a string, such as "https://www.example.com"'),
   // Editors can check this pattern; the other rules need a URL parser.
-  v.regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#@\\]+$/, ORIGIN_EXPECTED),
-  v.check(isOrigin, ORIGIN_EXPECTED),
+  v.regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#@\\]+$/, originExpected),
+  v.check(isOrigin, originExpected),
   v.examples(['https://www.example.com', 'https://*.example.org']),
 );
 
