@@ -130,9 +130,9 @@ export function checkOrigins(flag: string, origins: readonly string[]): void {
   const meant = originMeant(wrong);
   const single =
     meant === undefined
-      ? `For example: --${flag} https://www.example.com`
+      ? `For example: --${flag} https://${wrong.includes('*') ? '*.example.org' : 'www.example.com'}`
       : `Did you mean ${shellQuoted(meant)}?`;
-  const others = /[,;]/.test(wrong) ? `Give --${flag} once per origin` : undefined;
+  const others = /[,;\s]/.test(wrong) ? `Give --${flag} once per origin` : undefined;
   const all = /^(https?:\/\/)?\*$/.test(wrong)
     ? 'To accept every origin, leave the project without origins'
     : undefined;

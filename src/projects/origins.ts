@@ -22,6 +22,7 @@ export const ORIGIN_EXPECTED =
 /** Returns the origin that an address with a path or without a scheme was probably meant to be. */
 export function originMeant(text: string): string | undefined {
   if (/^\.[^.]/.test(text)) return originMeant(`*${text}`);
+  if (/^localhost(:|$)/i.test(text)) return originMeant(`http://${text}`);
   const hasScheme = /^https?:/i.test(text);
   const origin = parseUrl(hasScheme ? text : `https://${text}`)?.origin ?? '';
   return (hasScheme || origin.includes('.')) && isOrigin(origin) ? origin : undefined;

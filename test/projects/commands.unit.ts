@@ -195,6 +195,8 @@ test.each([
     'activate 1 --origin https://me:1234@b.com',
     /found "https:\/\/…@b\.com". Did you mean https:\/\/b\.com\?$/,
   ],
+  ['activate 1 --origin localhost:3000', /Did you mean http:\/\/localhost:3000\?$/],
+  ['activate 1 --origin https://www.*.com', /For example: --origin https:\/\/\*\.example\.org$/],
   ['activate 1 --origin ftp://b.com', 'found "ftp://b.com". For example: --origin https://'],
   ['activate 1 --remove-origin b.com', '--remove-origin must be http:'],
   ['activate 1 --remove-origin https://c.com', 'no origin left'],
