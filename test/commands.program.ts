@@ -36,12 +36,23 @@ describe('explain', () => {
     expect(await run(['explain', file, 'b'], { data })).toMatchObject({ code: 64, stderr });
   });
 
-  it('refuses a stored view', async () => {
-    const view = JSON.stringify(MINIMAL_VIEW).slice(1);
-    const input = `{"ts":"2026-01-31T12:00:00.000Z","id":"019c13ec-9f5a-7a3c-9d2f-6b8e0c4d1a75",${view}\n`;
-    const stderr =
+  it('recognises the line of an accepted or refused view, also if jq has formatted the line', async () => {
+    const stamp = { ts: '2026-01-31T12:00:00.000Z', id: '019c13ec-9f5a-7a3c-9d2f-6b8e0c4d1a75' };
+    const formatted = (line: object): string => JSON.stringify(line, undefined, 2);
+    const accepted =
       'error: This line is a stored view, which was accepted; explain takes a view as a page sends it\n';
-    expect(await run(['explain'], { input })).toMatchObject({ code: 64, stderr });
+    const stored = { ...stamp, ...MINIMAL_VIEW };
+    for (const input of [`${JSON.stringify(stored)}\n`, formatted(stored)]) {
+      expect(await run(['explain'], { input })).toMatchObject({ code: 64, stderr: accepted });
+    }
+    const view = { ...MINIMAL_VIEW, url: 'x' };
+    const refused = { ...stamp, code: 'invalid-view', origin: null, view };
+    const { stdout } = await explain(formatted(refused));
+    expect(stdout).toMatch(/^422 invalid-view: .*\nissues:\n {2}"url" must be a string/);
+    const input = JSON.stringify(refused).slice(0, -1);
+    const damaged =
+      'error: This line of a refused view is damaged or incomplete; explain takes the whole line\n';
+    expect(await run(['explain'], { input })).toMatchObject({ code: 64, stderr: damaged });
   });
 
   it('refuses an origin that no page has', async () => {

@@ -5,16 +5,16 @@ import * as commands from '../installation/commands.ts';
 import { type Installation, withOwners } from '../installation/installation.ts';
 import { admit } from '../collector/admit.ts';
 import { textOfBody } from '../collector/read-text.ts';
-import { EXIT, Fatal } from '../base/exit.ts';
+import { EXIT, Fatal, orElse } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import { cannotRead } from '../disk/lines.ts';
 import { exampleOrigin } from '../projects/origins.ts';
 import { loadProjects, type Projects } from '../projects/project-list.ts';
 import { sampleOf } from '../status/counts.ts';
 import { faultWords, fixOf, stepText } from '../status/problem-words.ts';
-import { readRefusedLine } from '../store/refused/refused-line.ts';
+import { readRefusedLine, type StoredRefusal } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
-import { readHead } from '../view/line.ts';
+import { lineFieldsOf, readHead } from '../view/line.ts';
 import { isRefusal, type Refusal, REFUSALS, tooLarge } from '../view/refusal.ts';
 import { remedyOf } from '../view/remedy.ts';
 import { printable, shellQuoted } from '../base/text.ts';
@@ -51,18 +51,7 @@ export const explain = defineCommand({
     const projects = await loadProjects(settings.projects);
     if (file === '-' && isatty(0)) note('Enter a view, then Ctrl-D on a line of its own.');
     const bytes = await readInput(file);
-    const lines = bytes.toString().trim().split('\n');
-    const first = lines[0]!;
-    const isRefused = readRefusedLine(first) !== undefined;
-    if (!isRefused && readHead(first) !== undefined) {
-      const what = 'This line is a stored view, which was accepted';
-      throw new Fatal(EXIT.usage, `${what}; explain takes a view as a page sends it`);
-    }
-    if (lines.length > 1 && isRefused) {
-      const what = `The file has ${plural(lines.length, 'line')}, but explain takes one view`;
-      throw new Fatal(EXIT.usage, `${what}. For example: tail -n 1 FILE | viewlog explain`);
-    }
-    const stored = readRefusedLine(lines.join('\n'));
+    const stored = refusedIn(bytes.toString().trim());
     const origin = settings.origin.at(-1) ?? stored?.origin;
     const body = stored === undefined ? bytes : Buffer.from(stored.text);
     const { length } = body;
@@ -88,6 +77,27 @@ export const explain = defineCommand({
     return EXIT.badData;
   },
 });
+
+/**
+ * Returns the refused view that a file's line contains; `undefined` if the text is a view itself.
+ * @throws {Fatal} exit 64 for the line of an accepted view, part of a line, or several lines.
+ */
+function refusedIn(text: string): StoredRefusal | undefined {
+  // By default, jq prints one line as several.
+  const line = text.includes('\n') ? orElse(() => JSON.stringify(JSON.parse(text)), text) : text;
+  const refused = readRefusedLine(line);
+  const [first, ...others] = line.split('\n') as [string, ...string[]];
+  if (refused !== undefined) return refused;
+  if (readRefusedLine(first) !== undefined) {
+    const what = `The file has ${plural(others.length + 1, 'line')}, but explain takes one view`;
+    throw new Fatal(EXIT.usage, `${what}. For example: tail -n 1 FILE | viewlog explain`);
+  }
+  if (readHead(first) === undefined) return undefined;
+  const what = lineFieldsOf(first).startsWith('{"code":')
+    ? 'This line of a refused view is damaged or incomplete; explain takes the whole line'
+    : 'This line is a stored view, which was accepted; explain takes a view as a page sends it';
+  throw new Fatal(EXIT.usage, what);
+}
 
 async function readInput(file: string): Promise<Buffer> {
   try {
