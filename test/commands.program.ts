@@ -98,6 +98,17 @@ describe('explain', () => {
     expect(hint).toBe('  Complete the view: its JSON ends without the closing "}".');
   });
 
+  it('applies the --max-view of the last start', async () => {
+    const { post, data } = await startViewlog({ args: ['--max-view=32KiB'] });
+    const view = { ...MINIMAL_VIEW, pn: 'x'.repeat(17_000) };
+    expect((await post(view)).status).toBe(201);
+    const file = fileOf('view.json', JSON.stringify(view));
+    const explained = (...args: string[]) =>
+      runCommand(explainCommand, [file, `--data=${data}`, ...args]);
+    expect((await explained()).code).toBe(0);
+    expect((await explained('--max-view=16KiB')).out).toContain('the limit is 16,384');
+  });
+
   it('answers each refused view as the collector does', async () => {
     const viewlog = await startViewlog();
     const views: [unknown, string?][] = [

@@ -2,11 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import * as commands from '../installation/commands.ts';
-import { type Installation, withOwners } from '../installation/installation.ts';
+import { type Announced, type Installation, withOwners } from '../installation/installation.ts';
 import { admit } from '../collector/admit.ts';
 import { textOfBody } from '../collector/read-text.ts';
 import { EXIT, Fatal, orElse } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
+import { lastStart } from '../disk/last-start.ts';
 import { cannotRead } from '../disk/lines.ts';
 import { exampleOrigin } from '../projects/origins.ts';
 import { loadProjects, type Projects } from '../projects/project-list.ts';
@@ -18,6 +19,7 @@ import { lineFieldsOf, readHead } from '../view/line.ts';
 import { isRefusal, type Refusal, REFUSALS, tooLarge } from '../view/refusal.ts';
 import { remedyOf } from '../view/remedy.ts';
 import { printable, shellQuoted } from '../base/text.ts';
+import { readSettings } from '../settings.ts';
 import { checkOrigins } from './activate.ts';
 import { defineCommand } from './command.ts';
 
@@ -36,9 +38,10 @@ export const explain = defineCommand({
   options: ['origin', 'data', 'projects', 'max-view'],
   optionHelp: {
     origin: 'Origin header of the request, such as https://www.example.com',
+    'max-view': 'largest view (default: that of the last start in --data)',
   },
   async run(settings, operands, { print, note, self }) {
-    const { 'max-view': viewBytesMax } = settings;
+    const viewBytesMax = await limitOf(settings, self);
     // A page without an origin sends the word "null".
     const origins = settings.origin.filter((one) => one !== 'null');
     checkOrigins('origin', origins);
@@ -77,6 +80,18 @@ export const explain = defineCommand({
     return EXIT.badData;
   },
 });
+
+/** Returns `--max-view`, or else that of the viewlog that last started in the data directory. */
+async function limitOf(
+  settings: { readonly data: string; readonly 'max-view': number },
+  { chosen }: Announced,
+): Promise<number> {
+  const name = 'max-view';
+  const last = chosen[name] ? undefined : await lastStart(settings.data);
+  const value = last?.chosen[name]?.text;
+  if (value === undefined) return settings[name];
+  return readSettings([{ name, value }], [name], () => undefined)[name];
+}
 
 /**
  * Returns the refused view that a file's line contains; `undefined` if the text is a view itself.
