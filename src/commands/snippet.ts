@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
+import { dirname } from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import { exampleOf, viewUrl } from '../base/option.ts';
 import { builtTexts } from '../base/built.ts';
 import { printable } from '../base/text.ts';
 import * as commands from '../installation/commands.ts';
-import { withOwners } from '../installation/installation.ts';
+import { absolute, type Installation, withOwners } from '../installation/installation.ts';
 import { faultsOf, readProjectsFile, type Reading } from '../projects/projects-file.ts';
+import { lastEntryOf } from '../status/saved-counts.ts';
 import { isLoopback } from '../status/guard.ts';
 import { collectorAddress, defineCommand } from './command.ts';
 
@@ -53,9 +55,10 @@ export const snippet = defineCommand({
         `Pages on https can't send to ${url}; if yours are on https, give --url an https address`,
       );
     }
-    const activate = commands.activate(await withOwners(self), id);
     const reading = await readProjectsFile(path);
-    for (const problem of problemsOf(reading, id, path, activate)) log.warn(problem);
+    const last = await lastEntryOf(id, self.data ?? dirname(absolute(path)));
+    const of = await withOwners(self);
+    for (const problem of problemsOf(reading, id, path, last, of)) log.warn(problem);
     print(element);
     const hash = createHash('sha256').update(script).digest('base64');
     note('Paste the script, unchanged, into your pages, after the title and before </head>.');
@@ -83,11 +86,25 @@ const policyAdvice = (hash: string, origin: string): readonly string[] => [
   'If a page has several policies, change each one.',
 ];
 
-/** Returns why the project's views would be refused. */
-function problemsOf(reading: Reading, id: string, path: string, fix: string): readonly string[] {
+/**
+ * Returns why the project's views would be refused.
+ * @param last the project's last entry, if it was removed.
+ */
+function problemsOf(
+  reading: Reading,
+  id: string,
+  path: string,
+  last: Awaited<ReturnType<typeof lastEntryOf>>,
+  of: Installation,
+): readonly string[] {
   if ('faults' in reading) return faultsOf(reading);
-  const project = reading.file.projects.find((listed) => listed.id === id);
+  const { operator, projects } = reading.file;
+  const project = projects.find((listed) => listed.id === id);
   if (project !== undefined && project.active !== false) return [];
+  const was = project === undefined && last;
+  const fix = was
+    ? commands.activateAsWas(of, operator ? { ...was, operator: undefined } : was)
+    : commands.activate(of, id);
   const what = `${project === undefined ? "isn't listed" : 'is inactive'} in ${printable(path, Infinity)}`;
   return [`Project ${id} ${what}, so its views are refused; run: ${fix}`];
 }

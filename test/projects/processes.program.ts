@@ -52,6 +52,8 @@ test('a start names the projects that were removed since the last one, and the s
   };
   // viewlog hasn't seen the removal yet.
   expect(await activate()).toMatchObject(refused);
+  const script = await run(['snippet', '1000001', '--url', 'https://a.b'], { data });
+  expect(script.stderr).toMatch(/ isn't listed .* activate 1000001 .* --origin https:\/\/a\.b$/m);
   // Only this process has seen it, and it counts nothing.
   const second = await startViewlog({ data });
   await second.says(
