@@ -42,7 +42,7 @@ export const activate = defineCommand({
       data: settings.data,
       id,
       change(project, file) {
-        const after = changeProject(project, id, change);
+        const after = changeProject(project, id, change, last);
         const hasRules = origins.length > 0 || maxViewsPerMinute !== undefined;
         if (project !== undefined || hasRules) return after;
         const earlier = earlierEntry(last, after, operator ?? file.operator, installation);
@@ -164,7 +164,7 @@ function doubtsAboutNew(
 ): string[] {
   const { id } = added;
   const doubts: string[] = [];
-  const near = typoOf(id, listed)?.id;
+  const near = last === undefined ? typoOf(id, listed)?.id : undefined;
   if (near !== undefined) {
     const undo = commands.deactivate(of, id);
     doubts.push(
@@ -191,7 +191,7 @@ function doubtsAbout(before: ProjectEntry, after: ProjectEntry): string[] {
 
 /**
  * Returns the rules that a project had before its removal, and the command that restores them;
- * `undefined` if the new entry has the rules that the command would give it.
+ * `undefined` if the new entry has the same rules.
  * @param operator the address in the projects file, which the command must not replace.
  */
 function earlierEntry(
@@ -200,13 +200,10 @@ function earlierEntry(
   operator: string | undefined,
   of: Installation,
 ): { was: string; restore: string } | undefined {
-  if (last === undefined) return undefined;
-  const { id, name, contact, maxViewsPerMinute, origins = [] } = last;
-  const change = { name, contact, maxViewsPerMinute, origins, removedOrigins: [] };
-  if (rulesOf(changeProject(undefined, id, change)) === rulesOf(added)) return undefined;
+  if (last === undefined || rulesOf(last) === rulesOf(added)) return undefined;
   const entry = { ...last, operator: operator ? undefined : last.operator };
   return {
-    was: `Project ${id} was listed before, for ${rulesOf(last)}`,
+    was: `Project ${last.id} was listed before, for ${rulesOf(last)}`,
     restore: `To restore that entry, run: ${commands.activateAsWas(of, entry)}`,
   };
 }

@@ -17,21 +17,29 @@ export interface Change {
 /**
  * Returns the project, changed and active.
  * @param before `undefined` if it isn't listed.
+ * @param earlier the entry that it had before its removal: what the change leaves out stays as it
+ *   was, except the origins.
  * @throws {Fatal} exit 64 if no origin would be left, because then every site could send.
  */
 export function changeProject(
   before: ProjectEntry | undefined,
   id: string,
   change: Change,
+  earlier: ProjectEntry | undefined,
 ): ProjectEntry {
-  const { name, contact, maxViewsPerMinute = before ? undefined : VIEWS_PER_MINUTE } = change;
+  const last = before ? undefined : (earlier ?? { maxViewsPerMinute: VIEWS_PER_MINUTE });
+  const given = Object.entries(change).filter(([, value]) => value !== undefined);
+  const { name, contact, maxViewsPerMinute }: Partial<ProjectEntry> = {
+    ...last,
+    ...Object.fromEntries(given),
+  };
   const origins = originsAfter(id, before?.origins, change);
   const isActive = before !== undefined && before.active !== false;
   const active = isActive ? undefined : true;
   // In the order of the schema.
   const fields = Object.entries({ id, name, origins, active, maxViewsPerMinute, contact });
-  const given = fields.filter(([, value]) => value !== undefined);
-  return { ...before, id, ...Object.fromEntries(given) };
+  const known = fields.filter(([, value]) => value !== undefined);
+  return { ...before, id, ...Object.fromEntries(known) };
 }
 
 function originsAfter(

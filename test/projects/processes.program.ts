@@ -37,7 +37,11 @@ test('viewlog refuses a named pipe in place of the projects file, without waitin
 
 test('a start names the projects that were removed since the last one, and the status page prints how to add them again', async () => {
   const data = dataDirectory({
-    projects: [{ id: '1000001', name: 'A', origins: ['https://a.b'] }],
+    projects: [
+      { id: '1000001', name: 'A', origins: ['https://a.b'] },
+      { id: '7', origins: ['https://c.d'] },
+      { id: '1000011', name: 'N', contact: 'n@example.com' },
+    ],
   });
   const first = await stored(data);
   await first.post(MINIMAL_VIEW, { origin: 'https://a.b' });
@@ -50,6 +54,13 @@ test('a start names the projects that were removed since the last one, and the s
       / was listed before, for https:\/\/a\.b, no limit\. .* --name A --origin https:\/\/a\.b\n$/,
     ),
   };
+  // Without origins, the entry has nothing to lose: its name, contact and limit come back.
+  const back = await run(['activate', '1000011'], { data });
+  expect(back).toMatchObject({ code: 0, stderr: '' });
+  expect(back.stdout).toContain(': any origin, no limit.');
+  expect(JSON.parse(fs.readFileSync(`${data}/projects.json`, 'utf8'))).toMatchObject({
+    projects: [{ id: '7' }, { id: '1000011', name: 'N', contact: 'n@example.com' }],
+  });
   // viewlog hasn't seen the removal yet.
   expect(await activate()).toMatchObject(refused);
   const script = await run(['snippet', '1000001', '--url', 'https://a.b'], { data });

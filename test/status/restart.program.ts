@@ -97,7 +97,9 @@ it('a problem that has ended stays ended when its project is deactivated, and af
   expect(spawnSync('/bin/sh', ['-c', command], { encoding: 'utf8' })).toMatchObject({
     status: 0,
     stderr: '',
-    stdout: expect.stringMatching(/^Added project 1000001 to .*: https:\/\/www\.example\.com, /),
+    stdout: expect.stringMatching(
+      /^Added project 1000001 to .*: https:\/\/www\.example\.com, no limit/,
+    ),
   });
 });
 
