@@ -34,6 +34,9 @@ const HEADERS = Object.entries({
 const CHALLENGE = 'Basic realm="viewlog", charset="UTF-8"';
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
+/** For pages that send views to the wrong port. */
+const NO_VIEWS = "This is the status server; views go to /view on viewlog's other port.\n";
+
 export type Handler = (request: Request) => Response | Promise<Response>;
 
 export function statusApp(
@@ -50,7 +53,7 @@ export function statusApp(
     const { req } = context;
     for (const [name, value] of HEADERS) context.header(name, value);
     if (req.method !== 'GET' && req.method !== 'HEAD') {
-      return context.text('Only GET is allowed.\n', 405, { Allow: 'GET, HEAD' });
+      return context.text(`Only GET is allowed. ${NO_VIEWS}`, 405, { Allow: 'GET, HEAD' });
     }
     const verdict = guard(req.raw, req.path);
     if (typeof verdict === 'object') {
@@ -70,7 +73,7 @@ export function statusApp(
     context.body(metricsText(await service.metrics()), 200, { 'Content-Type': METRICS_TYPE }),
   );
   for (const [path, page] of Object.entries(service.pages)) app.get(path, page);
-  app.notFound((context) => context.text('There is nothing here.\n', 404));
+  app.notFound((context) => context.text(`There is nothing here. ${NO_VIEWS}`, 404));
   let logged = '';
   app.onError((error, context) => {
     const reason = errorText(error);

@@ -156,7 +156,9 @@ describe('the status server', () => {
     expect(policy).toContain("frame-ancestors 'none'");
     expect(page.headers.get('cache-control')).toBe('no-store');
     for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
-      expect((await ask('/', {}, method)).status).toBe(405);
+      const answer = await ask('/view', {}, method);
+      expect(answer.status).toBe(405);
+      expect(await answer.text()).toContain("views go to /view on viewlog's other port");
     }
     expect((await ask('/', {}, 'HEAD')).status).toBe(200);
     for (const path of ['/view', '/constructor', '//', '/readyz/']) {
