@@ -50,11 +50,12 @@ export class Counts implements RequestCounts, SavedCounts {
   /** The ids of `projects` that weren't listed when they were first counted. */
   readonly #unlisted = new Set<string>();
   readonly #isListed: (project: string) => boolean;
-  readonly #now: () => number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
 
   /** @param now milliseconds since the epoch. */
   constructor(now: () => number, isListed: (project: string) => boolean) {
-    this.#now = now;
+    this.now = now;
     this.#isListed = isListed;
     this.startMs = now();
     this.sinceMs = this.startMs;
@@ -71,7 +72,7 @@ export class Counts implements RequestCounts, SavedCounts {
   }
 
   accepted(project: string, fields: Uint8Array): void {
-    const atMs = this.#now();
+    const atMs = this.now();
     this.total.accept(atMs);
     this.requests.accept(atMs);
     this.activityOf(project).accept(atMs);
@@ -79,11 +80,23 @@ export class Counts implements RequestCounts, SavedCounts {
   }
 
   refused(refusal: Refusal, origin: string | undefined, text?: string): (why: Dropped) => void {
-    const sample = sampleOf(refusal, origin, text, this.#now());
-    const { atMs, code, project } = sample;
+    const sample = sampleOf(refusal, origin, text, this.now());
+    const { code } = sample;
     this.refusedByCode[code] += 1;
     add(this.latestRefused, sample);
     if (isStray(sample)) return () => {};
+    return this.#refusedBy(sample);
+  }
+
+  /** Counts a view that an earlier process refused without saving the count. */
+  refusedEarlier(refusal: Refusal, origin: string | undefined, text: string, atMs: number): void {
+    const sample = sampleOf(refusal, origin, text, atMs);
+    this.#refusedBy(sample);
+    if (sample.project !== undefined) this.activityOf(sample.project).refusedEarlier += 1;
+  }
+
+  #refusedBy(sample: Sample): (why: Dropped) => void {
+    const { atMs, project } = sample;
     this.total.refuse(atMs);
     if (project === undefined) return this.#refusedFor(this.requests, sample);
     this.requests.accept(atMs);
@@ -109,7 +122,7 @@ export class Counts implements RequestCounts, SavedCounts {
 
   /** Returns whether views of this project were accepted in the last 24 hours. */
   readonly isSending = (project: string): boolean =>
-    (this.projects.get(project)?.acceptedIn.lastDay(this.#now()) ?? 0) > 0;
+    (this.projects.get(project)?.acceptedIn.lastDay(this.now()) ?? 0) > 0;
 
   activityOf(project: string): Activity {
     let activity = this.projects.get(project);

@@ -142,9 +142,11 @@ export const removedEntry = v.object({
 });
 
 /** The counts that are saved for later processes. */
-export type SavedCounts = Omit<v.InferOutput<typeof savedCounts>, 'removed'>;
+export type SavedCounts = Omit<v.InferOutput<typeof savedCounts>, 'savedMs' | 'removed'>;
 export const savedCounts = v.object({
   sinceMs: number,
+  /** When they were saved. */
+  savedMs: v.optional(number, Infinity),
   /** The last entries of projects that are no longer listed. */
   removed: v.optional(v.array(removedEntry), []),
   /** Views. */

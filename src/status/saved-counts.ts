@@ -1,17 +1,23 @@
 // The counts of the status page across restarts: `<data>/status.json`. Replaced as a whole every
 // minute and at a stop, so a crash costs the page at most the last minute. Only the page needs the
 // file, so a file that isn't as expected is ignored with a warning.
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import * as v from 'valibot';
 import { errnoOf, errorText } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
 import { printable } from '../base/text.ts';
-import { DAY_MS } from '../base/time.ts';
+import { DAY_MS, dayOf } from '../base/time.ts';
 import { replaceFile } from '../disk/durable.ts';
+import { readBlocks } from '../disk/lines.ts';
 import type { Lock } from '../disk/lock.ts';
+import { fileNameOf } from '../disk/names.ts';
 import { systemFiles } from '../disk/ops.ts';
 import type { ProjectList, RemovedProject } from '../projects/project-list.ts';
 import { savedProjects } from '../projects/projects-file.ts';
+import { readRefusedLine } from '../store/refused/refused-line.ts';
+import { readHead } from '../view/line.ts';
+import { readView } from '../view/read-view.ts';
+import { isRefusal, type RefusalCode, REFUSALS } from '../view/refusal.ts';
 import type { Counts } from './counts.ts';
 import { removedEntry, type RemovedEntry, savedCounts } from './reasons.ts';
 
@@ -53,8 +59,12 @@ interface CountsFileOptions {
 export class CountsFile {
   readonly #options: CountsFileOptions;
   readonly #path: string;
-  /** The number of counted requests and of changes of the projects at the last save. */
-  #saved = 0;
+  /**
+   * The number of counted requests and of changes of the projects at the last save; -1 without one,
+   * so that a first process saves, too: the time of the last save says which refused views the next
+   * process counts, if this one is killed.
+   */
+  #saved = -1;
   #isFailing = false;
   #saving = Promise.resolve();
 
@@ -68,9 +78,10 @@ export class CountsFile {
     const { counts, projects, log } = this.#options;
     try {
       const text = await readFile(this.#path, 'utf8');
-      const { removed, ...saved } = v.parse(savedCounts, JSON.parse(text));
+      const { savedMs, removed, ...saved } = v.parse(savedCounts, JSON.parse(text));
       counts.restore(saved);
       projects.noteGone(removed, counts.startMs);
+      await countLost(this.#options, savedMs).catch(() => {});
       this.#saved = this.#changes();
     } catch (error) {
       if (errnoOf(error) === 'ENOENT') return;
@@ -116,12 +127,41 @@ export class CountsFile {
 }
 
 /**
+ * Counts the refused views that an earlier process stored after it had last saved its counts: it was
+ * killed.
+ * @throws {Fatal} if a file can't be read.
+ */
+async function countLost(
+  { dir, counts }: Pick<CountsFileOptions, 'dir' | 'counts'>,
+  savedMs: number,
+): Promise<void> {
+  for (const day of new Set([savedMs, counts.startMs].map(dayOf))) {
+    const path = `${dir}/${fileNameOf('refused', day)}`;
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: 0 }));
+    if (mtimeMs <= savedMs) continue;
+    for await (const { lines, damaged } of readBlocks(path)) {
+      for (const [i, line] of lines().entries()) {
+        const atMs = Date.parse(readHead(line)?.ts ?? '');
+        // Parses only the few new lines.
+        const view = atMs > savedMs && !damaged.has(i) ? readRefusedLine(line) : undefined;
+        if (view === undefined || !isCode(view.code)) continue;
+        const read = readView(view.text);
+        const refusal = isRefusal(read) ? read : { detail: '', project: read.project };
+        counts.refusedEarlier({ ...refusal, code: view.code }, view.origin, view.text, atMs);
+      }
+    }
+  }
+}
+
+const isCode = (code: string): code is RefusalCode => code in REFUSALS;
+
+/**
  * Yields the text of the file, some projects at a time. Yields to the event loop after each slice,
  * so that saving doesn't delay views.
  */
 export function* slicesOf(
-  { sinceMs, total, requests, projects }: Counts,
-  removed: readonly RemovedProject[] = [],
+  { sinceMs, now, total, requests, projects }: Counts,
+  gone: readonly RemovedProject[] = [],
 ): Generator<string> {
   // The page shows nothing older than yesterday.
   const oldestMs = (total.lastAcceptedMs ?? 0) - 2 * DAY_MS;
@@ -129,8 +169,8 @@ export function* slicesOf(
     ([, { lastAcceptedMs = 0, reasons }]) => lastAcceptedMs > oldestMs || reasons.size > 0,
   );
   const ids = new Set(recent.map(([id]) => id));
-  const gone = removed.filter(({ id }) => ids.has(id));
-  const head = JSON.stringify({ sinceMs, total, requests, removed: gone });
+  const removed = gone.filter(({ id }) => ids.has(id));
+  const head = JSON.stringify({ sinceMs, savedMs: now(), total, requests, removed });
   yield `${head.slice(0, -1)},"projects":[`;
   for (let i = 0; i < recent.length; i += SLICE) {
     yield (i === 0 ? '' : ',') + JSON.stringify(recent.slice(i, i + SLICE)).slice(1, -1);

@@ -6,11 +6,14 @@ import { LATEST_MAX } from '../../src/status/counts.ts';
 import { collectorMetrics } from '../../src/status/metrics.ts';
 import { CountsFile, slicesOf } from '../../src/status/saved-counts.ts';
 import { Timeline } from '../../src/status/timeline.ts';
-import { refusal } from '../../src/view/refusal.ts';
+import { refusedLine } from '../../src/store/refused/refused-line.ts';
+import { createStamper } from '../../src/store/stamp.ts';
+import { refusal, type RefusalCode } from '../../src/view/refusal.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { ProjectList } from '../../src/projects/project-list.ts';
 import { NOON, Scene } from '../support/status-scene.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { MINIMAL_VIEW } from '../support/views.ts';
 
 describe('a timeline', () => {
   it('counts an hour in minutes and two days in quarter-hours, even once it is restored', () => {
@@ -175,6 +178,40 @@ describe('saved counts', () => {
     expect(savedIn(dir)).not.toContain('shop@example.com');
   });
 
+  it('include the refused views that a killed process stored after the last save', async () => {
+    const dir = tempDir();
+    const scene = new Scene([{ id: '1', origins: ['https://a.example'] }, { id: '2' }]);
+    const stored = (code: RefusalCode, fields: object, origin?: string): string => {
+      scene.nowMs += 1000;
+      const text = JSON.stringify({ ...MINIMAL_VIEW, ...fields });
+      const stamp = createStamper(() => scene.nowMs)();
+      return refusedLine(stamp, { code, origin, text, project: '1' });
+    };
+    const path = join(dir, 'refused-2026-11-22.ndjson');
+    const counted = stored('invalid-view', { p: '1', url: 'x' });
+    scene.refuse(1, { code: 'invalid-view', project: '1' });
+    await fileOf(scene, dir).file.save();
+    const origin = 'https://b.example';
+    const lost = [
+      stored('origin-not-allowed', { p: '1' }, origin),
+      stored('origin-not-allowed', { p: '1' }, origin),
+      stored('invalid-view', { p: '2', url: 'home' }),
+    ];
+    writeFileSync(path, [counted, ...lost, lost[0]!.slice(0, 200)].join(''));
+    scene.nowMs += 1000;
+    const { again, lines } = await reopened(dir, scene);
+    expect(lines).toStrictEqual([]);
+    expect(again.text()).toContain('Project 1: all 3 views in the last hour were refused (origin ');
+    expect(again.text()).toContain(`2026-11-22 14:00 UTC from ${origin}: origin not allowed.`);
+    expect(again.text()).toContain('"url" must be a string that starts with "/" (received "home")');
+    // They aren't this process's.
+    expect([again.counts.received, again.counts.latestRefused]).toStrictEqual([0, []]);
+    await fileOf(again, dir).file.save();
+    again.accept();
+    await fileOf(again, dir).file.save();
+    expect((await reopened(dir, again)).again.text()).toContain('3 of 4 views in the last hour');
+  });
+
   it('are the same after a restart', async () => {
     const dir = tempDir();
     const scene = new Scene([
@@ -237,16 +274,20 @@ describe('saved counts', () => {
     });
   });
 
-  it('are written only with the lock and after a change, and a failure causes one warning', async () => {
+  it('are written only with the lock, at first and after a change, and a failure causes one warning', async () => {
     const dir = tempDir();
     const scene = new Scene([{ id: '1' }]);
-    const isWritten = async (isHeld: boolean): Promise<boolean> => {
-      await fileOf(scene, dir, isHeld).file.save();
-      return existsSync(join(dir, 'status.json'));
-    };
-    expect(await isWritten(true)).toBe(false);
+    await fileOf(scene, dir, false).file.save();
+    expect(existsSync(join(dir, 'status.json'))).toBe(false);
+    const own = fileOf(scene, dir).file;
+    await own.save();
+    const first = savedIn(dir);
+    scene.nowMs += 1000;
+    await own.save();
+    expect(savedIn(dir)).toBe(first);
     scene.accept();
-    expect([await isWritten(false), await isWritten(true)]).toStrictEqual([false, true]);
+    await own.save();
+    expect(savedIn(dir)).not.toBe(first);
     const { file, log } = fileOf(scene, join(dir, 'gone'));
     await file.save();
     await file.save();

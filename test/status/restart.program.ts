@@ -103,6 +103,39 @@ it('a problem that has ended stays ended when its project is deactivated, and af
   });
 });
 
+it('the refusals that a killed viewlog had stored are counted, so a replay of them says nothing about later ones', async () => {
+  const project = { id: '1000001', origins: ['https://www.example.com'] };
+  const first = await startWatched({ data: dataDirectory({ projects: [project] }) });
+  const { data } = first;
+  const origin = 'https://shop.example.com';
+  for (let i = 0; i < 3; i++) await first.post(MINIMAL_VIEW, { origin });
+  await until(() => first.refusedLines().length === 3);
+  await first.signal('SIGKILL');
+  const viewlog = await startWatched({ data });
+  expect(await textOf(viewlog)).toMatch(/ {2}3 refused views are stored\. /);
+  const list = async (...origins: string[]) => {
+    const text = JSON.stringify({ projects: [{ ...project, origins }] });
+    writeFileSync(join(data, 'projects.json'), text);
+    viewlog.child.kill('SIGHUP');
+    const isListed = async () =>
+      (await modelOf(viewlog)).projects[0]?.origins?.join() === origins.join();
+    await until(isListed);
+  };
+  await list(origin);
+  const refused = join(
+    data,
+    readdirSync(data).find((name) => name.startsWith('refused-'))!,
+  );
+  const replay = ['replay', refused, '--to', viewlog.url, '--project', '1000001'];
+  expect((await run(replay, { data })).stdout).toContain('3 sent');
+  expect(await textOf(viewlog)).toMatch(/ {2}3 refused views were sent again\.$/m);
+  await list(...project.origins);
+  for (let i = 0; i < 2; i++) await viewlog.post(MINIMAL_VIEW, { origin });
+  expect(await textOf(viewlog)).toMatch(
+    / {2}3 refused views were sent again\.\n {2}2 refused views are stored but haven't been sent again yet\. /,
+  );
+});
+
 it('the status page prints commands that work as they are, for a project and for an unlisted id', async () => {
   const projects = [{ id: '1000001', origins: ['https://www.example.com'] }];
   const viewlog = await startWatched({ data: dataDirectory({ projects }) });
