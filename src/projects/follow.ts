@@ -72,7 +72,7 @@ export async function followProjects(
     log[sending.length > 0 ? 'warn' : 'info'](what + goneText(gone, sending));
   };
   const warnOfOpened = async (sinceMs: number): Promise<void> => {
-    const opened = projects.opened(sinceMs);
+    const opened = projects.allOpened(sinceMs);
     if (opened.length === 0) return;
     const self = ownAnnouncement({ role: 'collector', data, projects: path, chosen: {} });
     for (const text of openedTexts(opened, await withOwners(self))) log.warn(text);
@@ -105,10 +105,9 @@ export async function followProjects(
   const close = every(POLL_MS, () => void checkNext(false));
   const storeIn = async (dir: string, { storeProjects }: Storage): Promise<void> => {
     const saved = await savedProjects(dir, reading);
-    const [nowMs, listed = []] = [Date.now(), saved?.projects];
-    const gone = projects.noteGone(listed, nowMs, saved?.operator);
+    const nowMs = Date.now();
+    const gone = saved === undefined ? [] : projects.noteEarlier(saved, nowMs);
     if (gone.length > 0) logList('The projects file has changed since the last start', gone);
-    projects.noteOpened(listed, nowMs);
     await warnOfOpened(nowMs);
     store = storeProjects;
     if ('file' in reading) store(String(reading.content));

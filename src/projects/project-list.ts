@@ -10,7 +10,7 @@ import { TokenBucket } from './rate-limit.ts';
 
 export type Projects = Pick<
   ProjectList,
-  'operator' | 'fault' | 'find' | 'all' | 'removed' | 'opened'
+  'operator' | 'fault' | 'find' | 'all' | 'removed' | 'opened' | 'allOpened'
 >;
 
 /** A projects file that can't be used. */
@@ -65,7 +65,16 @@ export interface OpenedProject {
   readonly openedMs: number;
 }
 
+interface Earlier {
+  readonly projects: readonly ProjectEntry[];
+  readonly operator?: string | undefined;
+}
+
 type EarlierEntry = ProjectEntry & Partial<Pick<RemovedProject, 'removedMs' | 'operator'>>;
+
+/** Returns whether a project accepts views from every site. */
+const isOpen = ({ active, origins }: Pick<Project, 'active' | 'origins'>): boolean =>
+  active && origins === undefined;
 
 /** The projects that the last good reading of the file lists. */
 export class ProjectList {
@@ -73,11 +82,12 @@ export class ProjectList {
   operator: string | undefined;
   /** The fault of the projects file now. The last good list stays active meanwhile. */
   fault: ProjectsFault | undefined;
-  /** How often the first list was replaced, or entries were noted as removed. */
+  /** How often the first list was replaced, or differences from an earlier one were noted. */
   changes = -1;
   #byId: ReadonlyMap<string, Project> = new Map();
   readonly #removed = new Map<string, RemovedProject>();
-  readonly #opened = new Map<string, OpenedProject>();
+  /** The origins that projects have lost, whether the projects are listed now or not. */
+  readonly #lost = new Map<string, OpenedProject>();
   /** The spent limit of each id, listed or not. */
   readonly #buckets = new Map<string, TokenBucket>();
 
@@ -90,13 +100,28 @@ export class ProjectList {
    * @returns which projects are no longer listed.
    */
   replace({ operator, projects }: ProjectsFile, nowMs = 0): readonly ProjectEntry[] {
-    const [before, last] = [this.all(), this.operator];
+    const earlier = { projects: this.all(), operator: this.operator };
     this.operator = operator;
     this.changes += 1;
     this.#byId = new Map(projects.map((entry) => [entry.id, this.#listed(entry, nowMs)]));
     for (const { id } of projects) this.#removed.delete(id);
-    this.noteOpened(before, nowMs);
-    return this.noteGone(before, nowMs, last);
+    const gone = this.noteEarlier(earlier, nowMs);
+    // Also a project that is listed or active again without the origins that it had.
+    const wasOpen = new Set(earlier.projects.filter(isOpen).map(({ id }) => id));
+    for (const [id, lost] of this.#lost) {
+      const isNew = this.opened(id) !== undefined && !wasOpen.has(id);
+      if (isNew) this.#lost.set(id, { ...lost, openedMs: nowMs });
+    }
+    return gone;
+  }
+
+  /**
+   * Notes how the list differs from an earlier one.
+   * @returns which projects are no longer listed.
+   */
+  noteEarlier({ operator, projects }: Earlier, nowMs: number): readonly ProjectEntry[] {
+    this.noteOpened(projects, nowMs);
+    return this.noteGone(projects, nowMs, operator);
   }
 
   find(id: string): Project | undefined {
@@ -130,20 +155,38 @@ export class ProjectList {
     return gone;
   }
 
-  /** Notes which projects of an earlier list have lost their origins. */
-  noteOpened(earlier: readonly ProjectEntry[], openedMs: number): void {
-    for (const { id, origins } of earlier) {
-      if (origins !== undefined) this.#opened.set(id, { id, origins, openedMs });
+  /**
+   * Notes which projects of an earlier list have lost their origins.
+   * @param nowMs when they lost them, unless their entries say so.
+   */
+  noteOpened(
+    earlier: readonly (Pick<ProjectEntry, 'id' | 'origins'> &
+      Partial<Pick<OpenedProject, 'openedMs'>>)[],
+    nowMs: number,
+  ): void {
+    for (const { id, origins, openedMs = nowMs } of earlier) {
+      if (origins !== undefined) this.#lost.set(id, { id, origins, openedMs });
     }
-    for (const id of this.#opened.keys()) {
-      const now = this.#byId.get(id);
-      if (now?.active !== true || now.origins !== undefined) this.#opened.delete(id);
+    for (const id of this.#lost.keys()) {
+      if (this.#byId.get(id)?.origins !== undefined) this.#lost.delete(id);
     }
+    const isNew = earlier.some(({ id, origins }) => origins && this.#lost.has(id));
+    if (isNew) this.changes += 1;
   }
 
-  /** Returns the projects that have lost their origins since then. */
-  opened(sinceMs: number): readonly OpenedProject[] {
-    return [...this.#opened.values()].filter(({ openedMs }) => openedMs >= sinceMs);
+  opened(id: string): OpenedProject | undefined {
+    const project = this.#byId.get(id);
+    return project && isOpen(project) ? this.#lost.get(id) : undefined;
+  }
+
+  /** Returns the projects that accept views from every site because they lost their origins since then. */
+  allOpened(sinceMs: number): readonly OpenedProject[] {
+    return this.allLost(sinceMs).filter(({ id }) => this.opened(id) !== undefined);
+  }
+
+  /** Returns the origins that projects have lost since then, whether the projects are listed or not. */
+  allLost(sinceMs: number): readonly OpenedProject[] {
+    return [...this.#lost.values()].filter(({ openedMs }) => openedMs >= sinceMs);
   }
 
   all(): readonly Project[] {

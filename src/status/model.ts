@@ -131,7 +131,7 @@ export class Listing {
 export function modelOf(input: ModelInput): StatusModel {
   const { counts, projects, store, files, installation, minFreeBytes, nowMs, listing } = input;
   const { startMs, sinceMs } = counts;
-  const opened = projects.opened(nowMs - DAY_MS);
+  const opened = projects.allOpened(nowMs - DAY_MS);
   const { filter, others, totals, strayRequests } = listing;
   const toRow = (one: Judged): ProjectRow => rowOf(one, input);
   const problems = listing.problems.toSorted(byRank);

@@ -135,20 +135,24 @@ const activity = v.pipe(
 );
 
 export type RemovedEntry = v.InferOutput<typeof removedEntry>;
-export const removedEntry = v.object({
+const removedEntry = v.object({
   ...projectEntry.entries,
   removedMs: number,
   operator: v.optional(text),
 });
 
+const openedEntry = v.object({ id: text, origins: v.array(text), openedMs: number });
+
 /** The counts that are saved for later processes. */
-export type SavedCounts = Omit<v.InferOutput<typeof savedCounts>, 'savedMs' | 'removed'>;
+export type SavedCounts = Omit<v.InferOutput<typeof savedCounts>, 'savedMs' | 'removed' | 'opened'>;
 export const savedCounts = v.object({
   sinceMs: number,
   /** When they were saved. */
   savedMs: v.optional(number, Infinity),
   /** The last entries of projects that are no longer listed. */
   removed: v.optional(v.array(removedEntry), []),
+  /** The projects that have lost their origins. */
+  opened: v.optional(v.array(openedEntry), []),
   /** Views. */
   total: activity,
   /** Accepted if their project was known, refused if they failed before that. */

@@ -12,18 +12,21 @@ import { readBlocks } from '../disk/lines.ts';
 import type { Lock } from '../disk/lock.ts';
 import { fileNameOf } from '../disk/names.ts';
 import { systemFiles } from '../disk/ops.ts';
-import type { ProjectList, RemovedProject } from '../projects/project-list.ts';
+import type { OpenedProject, ProjectList } from '../projects/project-list.ts';
 import { savedProjects } from '../projects/projects-file.ts';
 import { readRefusedLine } from '../store/refused/refused-line.ts';
 import { readHead } from '../view/line.ts';
 import { readView } from '../view/read-view.ts';
 import { isRefusal, type RefusalCode, REFUSALS } from '../view/refusal.ts';
 import type { Counts } from './counts.ts';
-import { removedEntry, type RemovedEntry, savedCounts } from './reasons.ts';
+import { type RemovedEntry, savedCounts } from './reasons.ts';
 
 const countsIn = (dir: string): string => `${dir}/status.json`;
 
-const savedRemovals = v.object({ removed: v.array(removedEntry) });
+const savedNotes = v.object({
+  removed: savedCounts.entries.removed,
+  opened: savedCounts.entries.opened,
+});
 
 /**
  * Returns the last entry of a project that isn't listed, if a data directory has it: in the last
@@ -36,18 +39,29 @@ export async function lastEntryOf(
   const saved = await savedProjects(dir);
   const last = saved?.projects.find((project) => project.id === id);
   if (last !== undefined) return { ...last, operator: saved?.operator };
+  return (await notesIn(dir))?.removed.find((entry) => entry.id === id);
+}
+
+/** Returns the origins that a project has lost, if the counts of a data directory have them. */
+export const lostOrigins = async (id: string, dir: string): Promise<OpenedProject | undefined> =>
+  (await notesIn(dir))?.opened.find((entry) => entry.id === id);
+
+async function notesIn(dir: string) {
   const text = await readFile(countsIn(dir), 'utf8').catch(() => '');
-  const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), savedRemovals), text);
-  return success ? output.removed.find((entry) => entry.id === id) : undefined;
+  const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), savedNotes), text);
+  return success ? output : undefined;
 }
 
 /** The number of projects between two yields to the event loop. */
 const SLICE = 50;
 
+/** The file also contains these, besides the projects' counts. */
+type Noted = Pick<ProjectList, 'allRemoved' | 'allLost'>;
+
 interface CountsFileOptions {
   readonly dir: string;
   readonly counts: Counts;
-  readonly projects: Pick<ProjectList, 'allRemoved' | 'noteGone' | 'changes'>;
+  readonly projects: Noted & Pick<ProjectList, 'noteGone' | 'noteOpened' | 'changes'>;
   /** Notes which refusals have ended, so that a restart doesn't bring them back. */
   readonly settle: () => void;
   /** A process that has lost its lock must not write. */
@@ -78,9 +92,10 @@ export class CountsFile {
     const { counts, projects, log } = this.#options;
     try {
       const text = await readFile(this.#path, 'utf8');
-      const { savedMs, removed, ...saved } = v.parse(savedCounts, JSON.parse(text));
+      const { savedMs, removed, opened, ...saved } = v.parse(savedCounts, JSON.parse(text));
       counts.restore(saved);
       projects.noteGone(removed, counts.startMs);
+      projects.noteOpened([...removed, ...opened], counts.startMs);
       await countLost(this.#options, savedMs).catch(() => {});
       this.#saved = this.#changes();
     } catch (error) {
@@ -108,7 +123,7 @@ export class CountsFile {
     const changes = this.#changes();
     if (changes === this.#saved || !lock.isHeld()) return;
     try {
-      await replaceFile(systemFiles, this.#path, slicesOf(counts, projects.allRemoved()));
+      await replaceFile(systemFiles, this.#path, slicesOf(counts, projects));
       this.#saved = changes;
       this.#isFailing = false;
     } catch (error) {
@@ -161,7 +176,7 @@ const isCode = (code: string): code is RefusalCode => code in REFUSALS;
  */
 export function* slicesOf(
   { sinceMs, now, total, requests, projects }: Counts,
-  gone: readonly RemovedProject[] = [],
+  noted?: Noted,
 ): Generator<string> {
   // The page shows nothing older than yesterday.
   const oldestMs = (total.lastAcceptedMs ?? 0) - 2 * DAY_MS;
@@ -169,8 +184,9 @@ export function* slicesOf(
     ([, { lastAcceptedMs = 0, reasons }]) => lastAcceptedMs > oldestMs || reasons.size > 0,
   );
   const ids = new Set(recent.map(([id]) => id));
-  const removed = gone.filter(({ id }) => ids.has(id));
-  const head = JSON.stringify({ sinceMs, savedMs: now(), total, requests, removed });
+  const removed = noted?.allRemoved().filter(({ id }) => ids.has(id));
+  const opened = noted?.allLost(oldestMs);
+  const head = JSON.stringify({ sinceMs, savedMs: now(), total, requests, removed, opened });
   yield `${head.slice(0, -1)},"projects":[`;
   for (let i = 0; i < recent.length; i += SLICE) {
     yield (i === 0 ? '' : ',') + JSON.stringify(recent.slice(i, i + SLICE)).slice(1, -1);

@@ -35,7 +35,7 @@ test('viewlog refuses a named pipe in place of the projects file, without waitin
   expect([code, stderr]).toEqual([78, expect.stringContaining("isn't a regular file")]);
 });
 
-test('a start names the projects that were removed since the last one, and the status page prints how to add them again', async () => {
+test('a start names the projects that were removed or opened to every site since the last one, and the status page prints how to undo that', async () => {
   const data = dataDirectory({
     projects: [
       { id: '1000001', name: 'A', origins: ['https://a.b'] },
@@ -78,6 +78,14 @@ test('a start names the projects that were removed since the last one, and the s
   const page = await (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
   expect(page).toMatch(
     / Project 1000001 was in the projects file[.;] .* add the entry again:\n {4}.* activate 1000001 .* --name A --origin https:\/\/a\.b\n/,
+  );
+  expect(page).toMatch(
+    /^Project 7 no longer lists origins.*\n.*\n {4}.* activate 7 .* --origin https:\/\/c\.d$/m,
+  );
+  // So does whoever activates it.
+  const opened = await run(['activate', '7'], { data });
+  expect(opened.stderr).toMatch(
+    /^warning: Project 7 no longer lists origins.* --origin https:\/\/c\.d$/m,
   );
 });
 
@@ -259,7 +267,7 @@ test('no command is printed that restores an empty list', async () => {
   const path = `${viewlog.data}/projects.json`;
   fs.writeFileSync(path, '{"projects":[]}');
   const saved = `${viewlog.data}/last-projects.json`;
-  await until(() => fs.readFileSync(saved, 'utf8') === '{"projects":[]}');
+  await until(() => fs.existsSync(saved) && fs.readFileSync(saved, 'utf8') === '{"projects":[]}');
   fs.writeFileSync(path, '{"projects":[{"id":"1');
   await viewlog.says(/but a restart would lose it and fail$/m);
   expect(await (await fetch(`${viewlog.statusUrl}/status.txt`)).text()).not.toContain(saved);

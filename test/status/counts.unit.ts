@@ -178,6 +178,28 @@ describe('saved counts', () => {
     expect(savedIn(dir)).not.toContain('shop@example.com');
   });
 
+  it('keep the warning about a project that has lost its origins', async () => {
+    const dir = tempDir();
+    const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
+    scene.list({ id: '1' });
+    await fileOf(scene, dir).file.save();
+    scene.projects = new ProjectList({ projects: [{ id: '1' }] });
+    const warned =
+      /Project 1 accepts views from every site; [^]* activate 1 .* --origin https:\/\/a\.example$/m;
+    const { again } = await reopened(dir, scene);
+    expect(again.text()).toMatch(warned);
+    again.nowMs += HOUR_MS;
+    again.accept();
+    await fileOf(again, dir).file.save();
+    scene.projects = new ProjectList({ projects: [{ id: '1' }] });
+    scene.nowMs += HOUR_MS;
+    const third = (await reopened(dir, scene)).again;
+    expect(third.text()).toMatch(warned);
+    // The day began with the edit.
+    third.nowMs = NOON + DAY_MS + 1;
+    expect(third.text()).not.toContain('every site');
+  });
+
   it('include the refused views that a killed process stored after the last save', async () => {
     const dir = tempDir();
     const scene = new Scene([{ id: '1', origins: ['https://a.example'] }, { id: '2' }]);
