@@ -306,7 +306,7 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
   const { status, of, projects: reading } = facts;
   const { overview } = status;
   if (overview === undefined) return [];
-  const { projects, problems, warnings, store } = overview;
+  const { projects, problems, warnings, openings, store } = overview;
   // Includes refusals that are too few for the page.
   const refused = [...projects, ...problems.filter(({ kind }) => kind !== 'project')].filter(
     ({ state, reasons }) => state === 'silent' || reasons.some(isOpen),
@@ -320,7 +320,7 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
       .map((row) =>
         ofNotice('warning', problemNotice({ ...row, colour: 'amber' }, of, overview.nowMs)),
       ),
-    ...[...warnings, ...rest].map((note) => ofMessage('warning', note)),
+    ...[...openings, ...warnings, ...rest].map((note) => ofMessage('warning', note)),
   ];
   if (found.length > 0 && 'faults' in reading && !isProjectsDenied(facts)) {
     return [

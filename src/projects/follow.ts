@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errnoOf, orElse } from '../base/exit.ts';
 import { formatCount, plural } from '../base/format.ts';
-import { sentence } from '../base/text.ts';
+import { printable, sentence } from '../base/text.ts';
 import type { Log } from '../base/log.ts';
 import { every } from '../base/time.ts';
 import { accessFix, activate, fixText } from '../installation/commands.ts';
@@ -129,11 +129,19 @@ function goneText(gone: readonly ProjectEntry[], sending: readonly ProjectEntry[
 /**
  * Returns a warning for each project that has lost its origins: an edit by mistake opens it to every
  * site. The file has no copy of the origins, so the warning has the command that lists them again.
+ * @param of `undefined` if no command can list them now.
+ * @param names what to call the projects instead of by their ids.
  */
-export function openedTexts(opened: readonly OpenedProject[], of: Installation): string[] {
-  const texts = opened.slice(0, GONE_MAX).map(({ id, origins }) => {
-    const fix = `if that is a mistake, run: ${activate(of, id, { origin: origins })}`;
-    return `Project ${id} no longer lists origins, so it accepts views from every site; ${fix}`;
+export function openedTexts(
+  opened: readonly OpenedProject[],
+  of: Installation | undefined,
+  names: readonly string[] = [],
+): string[] {
+  const texts = opened.slice(0, GONE_MAX).map(({ id, origins }, i) => {
+    const who = printable(names[i] ?? `Project ${id}`);
+    const what = `${who} no longer lists origins, so it accepts views from every site`;
+    const command = of && activate(of, id, { origin: origins });
+    return command ? `${what}; if that is a mistake, run: ${command}` : what;
   });
   const left = opened.length - GONE_MAX;
   return left > 0 ? [...texts, `${plural(left, 'more project')} no longer list origins`] : texts;

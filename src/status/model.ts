@@ -40,6 +40,8 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   /** Considers all projects, even if only one is listed. */
   readonly isAnyActive: boolean;
   readonly warnings: readonly string[];
+  /** Warnings about projects that accept views from every site since they lost their origins. */
+  readonly openings: readonly string[];
   /** The names of projects that accept views from every site since an edit removed their origins. */
   readonly opened: readonly string[];
   /** Why the projects file can't be used, and when it became invalid. */
@@ -132,6 +134,7 @@ export function modelOf(input: ModelInput): StatusModel {
   const { counts, projects, store, files, installation, minFreeBytes, nowMs, listing } = input;
   const { startMs, sinceMs } = counts;
   const opened = projects.allOpened(nowMs - DAY_MS);
+  const openedNames = opened.map(({ id }) => displayName({ id, name: projects.find(id)?.name }));
   const { filter, others, totals, strayRequests } = listing;
   const toRow = (one: Judged): ProjectRow => rowOf(one, input);
   const problems = listing.problems.toSorted(byRank);
@@ -154,9 +157,10 @@ export function modelOf(input: ModelInput): StatusModel {
     ...totals,
     isStopping: input.isStopping,
     isAnyActive: isAnyActive(input),
+    warnings: warningsOf(input),
     // While the file is invalid, no command can change it.
-    warnings: [...warningsOf(input), ...(projects.fault ? [] : openedTexts(opened, installation))],
-    opened: opened.map(({ id }) => displayName({ id, name: projects.find(id)?.name })),
+    openings: openedTexts(opened, projects.fault ? undefined : installation, openedNames),
+    opened: openedNames,
     projectsFault: isInClosed(input) ? undefined : projects.fault,
     store,
     space: spaceOf(files, minFreeBytes, store.unavailable === TOO_LITTLE_SPACE),

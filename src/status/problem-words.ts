@@ -92,7 +92,10 @@ export function noticesOf(model: StatusModel): Notice[] {
   const left = model.problemsInAll - problems.filter(({ colour }) => colour !== 'green').length;
   const notices: Notice[] = [
     ...obstacles,
-    ...problems.map((row) => problemNotice(row, of, model.nowMs)),
+    ...problems.filter(isRed).map((row) => problemNotice(row, of, model.nowMs)),
+    // Before any replay, which would store views of every site.
+    ...model.openings.map((note) => messageNotice(note, 'amber')),
+    ...problems.filter((row) => !isRed(row)).map((row) => problemNotice(row, of, model.nowMs)),
     ...(left > 0 ? [{ title: `${plural(left, 'more problem')}: see below.`, steps: [] }] : []),
     ...(overdue.length === 0 ? [] : [overdueNotice(overdue, of)]),
     ...notes.map((note) => messageNotice(note, 'amber')),
@@ -103,6 +106,8 @@ export function noticesOf(model: StatusModel): Notice[] {
   if (unknown !== undefined && hasCommands) notices.push({ title: `${unknown}.`, steps: [] });
   return notices;
 }
+
+const isRed = ({ colour }: ProjectRow): boolean => colour === 'red';
 
 /** Makes a notice from a message that viewlog also logs: `fact; fix` or `fact; run: command`. */
 export function messageNotice(message: string, colour?: Colour): Notice {
@@ -426,7 +431,7 @@ function reasonSteps(
 ): Step[] {
   const { sample, lastDay, lastMs, acceptedSince, remedy, isCollective } = reason;
   const { kind } = row;
-  const views = plural(lastDay, nounOf(kind)) + (isCollective ? ' from further origins' : '');
+  const views = plural(lastDay, nounOf(kind)) + (isCollective ? ' from other origins' : '');
   const failed = kind === 'requests' ? 'failed' : `${were(lastDay)} refused`;
   const what = `${views} ${failed} in the last 24 hours, ${lastDay === 1 ? '' : 'most recently '}${latestWords(sample, row)}`;
   // Views accepted before the fix prove nothing.
@@ -585,7 +590,7 @@ function whyOf(sample: Sample): string {
 /** Returns the fate of the refused views, with the command that sends stored ones again. */
 function fateSteps(
   { sample, remedy, fixedMs, fate, isCollective }: JudgedReason,
-  { kind, removed }: ProjectRow,
+  { kind, removed, isOpened }: ProjectRow,
   of: Installation,
 ): Step[] {
   const noun = nounOf(kind);
@@ -614,9 +619,16 @@ function fateSteps(
     const file = 'in a file that has since been removed from the data directory';
     steps.push({ text: `${these(stored)} ${were(stored)} stored ${file}.` });
   } else if (stored > 0) {
-    const some = 'those whose origins are listed by then';
-    const again = isMixed ? `A replay sends ${some}:` : `${when ?? 'To'} send ${them} again:`;
-    const shared = { stored: still, when: isMixed ? undefined : when, them: isMixed ? some : them };
+    const some = 'those from listed origins';
+    const condition = isOpened ? 'If you removed the origins on purpose,' : when;
+    const again = isMixed
+      ? `After adding origins, send ${them} again; those from unlisted origins stay refused:`
+      : `${condition ?? 'To'} send ${them} again:`;
+    const shared = {
+      stored: still,
+      when: isMixed ? undefined : condition,
+      them: isMixed ? some : them,
+    };
     const replay = command === undefined ? undefined : shared;
     steps.push({ text: `${still} ${obstructed ?? again}`, command, replay });
   }
@@ -727,9 +739,8 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   fixed: 'The cause is gone, but no view has been accepted since.',
 };
 
-type Refused = Pick<JudgedReason, 'remedy' | 'sample' | 'fixedMs'> & {
-  readonly fate?: Fate | undefined;
-};
+type Refused = Pick<JudgedReason, 'remedy' | 'sample' | 'fixedMs'> &
+  Partial<Pick<JudgedReason, 'lost' | 'fate'>>;
 
 function fixedWords({ sample, remedy }: Refused, fixedMs: number): string {
   if (sample.project === undefined)
@@ -743,6 +754,7 @@ function fixedWords({ sample, remedy }: Refused, fixedMs: number): string {
 /** Returns what to do about refusals. */
 export function fixOf(reason: Refused, of: Installation): Step {
   const { remedy, sample, fixedMs } = reason;
+  if (reason.lost) return lostStep(reason.lost, reason, of);
   if (fixedMs !== undefined) {
     return { text: fixedWords(reason, fixedMs) };
   }
@@ -781,6 +793,14 @@ export function fixOf(reason: Refused, of: Installation): Step {
   if (remedy.kind === 'check-proxy') return proxyStep(sample, remedy.bodyBytes, of);
   const isType = sample.code === 'unsupported-media-type';
   return remedy.kind === 'fix-page' && !isType ? pageStep(reason, of) : { text };
+}
+
+function lostStep(origin: readonly string[], { sample, fate }: Refused, of: Installation): Step {
+  const restore =
+    'viewlog would accept such views now, but only because the project no longer lists origins. If ' +
+    'they were removed by mistake, restore them before you replay any views';
+  const command = commands.activate(of, sample.project ?? '', { origin });
+  return fate?.obstacle === undefined ? { text: `${restore}:`, command } : { text: `${restore}.` };
 }
 
 const WRONG_PATH =

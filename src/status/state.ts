@@ -1,6 +1,7 @@
 // Judges each project by its counts and what is true now: its state, the reasons of its refusals,
 // what fixes them, and what became of the refused views. Only facts; renderers word them.
 import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS } from '../base/time.ts';
+import { originTest } from '../projects/origins.ts';
 import type { Project, RemovedProject } from '../projects/project-list.ts';
 import type { Dropped } from '../store/store.ts';
 import { REFUSALS } from '../view/refusal.ts';
@@ -67,6 +68,8 @@ export interface Judged extends Arrivals {
   readonly origins: readonly string[] | undefined;
   /** The last entry of an id that was removed. */
   readonly removed: RemovedProject | undefined;
+  /** True: the project accepts views from every site since it lost its origins. */
+  readonly isOpened: boolean;
   readonly state: ProjectState;
   /** `undefined` if there is no problem. */
   readonly colour: Colour | undefined;
@@ -97,6 +100,8 @@ export interface JudgedReason {
   readonly acceptedSince: number;
   /** True: the origins beyond those that are counted one by one. */
   readonly isCollective: boolean;
+  /** The origins that the project has lost, if views from this origin are accepted only since then. */
+  readonly lost: readonly string[] | undefined;
   readonly fate: Fate;
 }
 
@@ -191,6 +196,7 @@ export function judge(
     name,
     origins,
     removed: kind === 'unlisted' ? removedIn(around, id) : undefined,
+    isOpened: around.projects.opened(id) !== undefined,
     ...arrivals,
     state,
     colour: colourOf({ kind, state, reasons }),
@@ -261,6 +267,7 @@ function judgeReason(
       sentPerMinute: busiestMinute(activity, reason, nowMs),
     }),
   });
+  const lost = lostFor(projects, sample);
   const fixedMs = endOf(reason, activity, { remedy, project, nowMs, startMs });
   const entry = project ?? projects.removed(id);
   // A problem that has ended offers no fix, so nothing will allow the origin again.
@@ -280,8 +287,15 @@ function judgeReason(
     fixedMs,
     acceptedSince: activity.accepted - reason.acceptedAtLastRefusal,
     isCollective,
+    lost,
     fate,
   };
+}
+
+/** Returns the origins that a project has lost, if only they kept views like this one out. */
+function lostFor(projects: Surroundings['projects'], { code, project = '', origin = '' }: Sample) {
+  const origins = code === 'origin-not-allowed' ? projects.opened(project)?.origins : undefined;
+  return origins && !originTest(origins)(origin) ? origins : undefined;
 }
 
 /** Returns the fix. Of origins that are counted together, only the latest is known to be allowed. */
@@ -304,7 +318,8 @@ export function settle({ counts, projects, viewBytesMax, nowMs }: Settling): voi
       const project = projects.find(reason.sample.project ?? '');
       const remedy = remedyFor(key, { ...reason.sample, viewBytesMax, project });
       const present = { remedy, project, nowMs, startMs: counts.startMs };
-      reason.endedMs = endOf(reason, activity, present);
+      // Once the project lists its origins again, the views are refused again.
+      if (!lostFor(projects, reason.sample)) reason.endedMs = endOf(reason, activity, present);
     }
   }
 }

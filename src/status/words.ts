@@ -114,15 +114,20 @@ export function reasonsWords(reasons: Judged['reasons']): string {
   return labels.length === 0 ? '' : ` (${shown.join(', ')})`;
 }
 
+/** A state that also says that a project accepts views from every site. */
+const LOST = 'origins lost';
+
 const NAMES_MAX = 3;
 
 /** Returns the headline, with its colour. */
 export function headlineOf(model: StatusModel): [kind: string, text: string] {
   const [kind, text] = arrivalsOf(model);
   const [first, ...others] = model.opened;
-  if (first === undefined || kind === 'red' || kind === 'amber') return [kind, text];
+  if (first === undefined || kind === 'red') return [kind, text];
   const who = others.length === 0 ? named(first) : plural(model.opened.length, 'project');
   const opened = `${who} accept${others.length === 0 ? 's' : ''} views from every site`;
+  if (text.includes(`: ${LOST}`)) return [kind, text];
+  if (kind === 'amber') return [kind, `${text}; ${opened}`];
   return ['amber', `${opened}; ${text.replace(/^[A-Z]/, (letter) => letter.toLowerCase())}`];
 }
 
@@ -272,7 +277,10 @@ export function daysInWords(days: number): string {
 /** @param hasEarlierViews as in the model. */
 export function stateWords(row: ProjectRow, hasEarlierViews = false): string {
   const { kind, state, active, accepted, figures } = row;
-  if (isWaiting(row)) return 'fixed, waiting for a view';
+  if (isWaiting(row)) {
+    const isOpened = row.reasons.some((one) => isOpen(one) && one.lost);
+    return isOpened ? LOST : 'fixed, waiting for a view';
+  }
   // All its views are refused now, even if some were accepted within the hour.
   if (isRefused(row) && kind === 'unlisted') return 'no longer listed';
   if (isRefused(row) && kind === 'project' && !active) return 'inactive but sending';

@@ -935,6 +935,14 @@ it('the doctor warns of a removed project although others are active', () => {
   ]);
 });
 
+it('the doctor warns of a project that has lost its origins', () => {
+  const scene = new Scene([{ id: '8', origins: ['https://a.example'] }]);
+  scene.list({ id: '8' });
+  expect(problemLines(shown(scene))).toStrictEqual([
+    'warning refusals: Project 8 no longer lists origins, so it accepts views from every site. If that is a mistake, run: /srv/viewlog activate 8 --data /data --origin https://a.example',
+  ]);
+});
+
 it("the doctor names the version of a running collector whose state it can't read", () => {
   const overview = { ...sceneOf({}, 9).model(), version: '0.0.9', problems: undefined };
   const facts = shown(sceneOf({}, 9));

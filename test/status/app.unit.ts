@@ -523,9 +523,10 @@ describe('the log of refusals that end within a minute', () => {
       return log.lines.splice(0);
     };
     const burst = (): void => {
-      scene.list({ id: '1', origins: ['https://a.example'] });
+      const origins = ['https://a.example'];
+      scene.list({ id: '1', origins });
       scene.refuse(9, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
-      scene.list({ id: '1' });
+      scene.list({ id: '1', origins: [...origins, 'https://b.example'] });
     };
     return { scene, look, burst };
   };

@@ -52,7 +52,7 @@ describe('counts', () => {
     // The page counts every refusal and names the latest origin.
     expect(scene.text()).toContain('Project 1: all 20 views in the last hour were refused');
     expect(scene.text()).toContain(
-      '12 views from further origins were refused in the last 24 hours, most recently on 2026-11-22 14:00 UTC from https://19.example',
+      '12 views from other origins were refused in the last 24 hours, most recently on 2026-11-22 14:00 UTC from https://19.example',
     );
     const { projects, latestRefused } = scene.counts;
     scene.refuse(2, { code: 'project-not-activated', project: '777' });
