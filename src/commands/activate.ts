@@ -8,10 +8,11 @@ import { absolute, type Installation, withOwners } from '../installation/install
 import { changeProject } from '../projects/change-project.ts';
 import { curlOf } from '../projects/curl.ts';
 import { editProject } from '../projects/edit.ts';
+import { openedTexts } from '../projects/follow.ts';
 import { typoOf } from '../projects/typo.ts';
 import { isOrigin, ORIGIN_SHAPE, originKey, originMeant } from '../projects/origins.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';
-import { lastEntryOf } from '../status/saved-counts.ts';
+import { lastEntryOf, lostOrigins } from '../status/saved-counts.ts';
 import { ACTIVATE_OPTIONS, OPTIONS } from '../settings.ts';
 import { collectorAddress, defineCommand } from './command.ts';
 
@@ -61,6 +62,8 @@ export const activate = defineCommand({
         ? doubtsAboutNew(edited, last, installation)
         : doubtsAbout(before, after);
     for (const doubt of doubts) log.warn(doubt);
+    const lost = after.origins === undefined ? await lostOrigins(id, dir) : undefined;
+    for (const warning of lost ? openedTexts([lost], installation) : []) log.warn(warning);
     for (const unknown of unlisted(removedOrigins, before)) {
       log.warn(`${unknown} wasn't among the origins of project ${id}`);
     }
