@@ -110,7 +110,9 @@ export class RefusalLog {
       last = { ...last, beganMs: nowMs, causes: new Set(causes.keys()) };
       const whole = { ...then, accepted: judged.accepted };
       const what = `${who}: ${problemWords(whole, ` (${[...causes.keys()].join(', ')})`)}`;
-      const which = causes.size > 1 && open.length > 0 ? `For "${begun[0]}": ` : '';
+      // The advice about a removed id is about all its views.
+      const isOne = causes.size > 1 && open.length > 0 && kind !== 'unlisted';
+      const which = isOne ? `For "${begun[0]}": ` : '';
       this.#log.warn(`${what}. ${which}${this.#fixFor(begun[1], judged)}`);
     }
     const logged = open.map(labelOf).filter((cause) => last.causes.has(cause));

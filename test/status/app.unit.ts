@@ -390,6 +390,21 @@ it('a collector logs when a cause of refusals begins, with the fix, and when it 
   );
 });
 
+it('a collector logs the advice about a removed id without naming one cause', () => {
+  const log = memoryLog();
+  const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
+  const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
+  scene.accept(3);
+  scene.refuse(2, { code: 'origin-not-allowed', project: '1' });
+  scene.list();
+  scene.refuse(1, { code: 'project-not-activated', project: '1' });
+  const state = scene.state();
+  for (const one of judgements(state)) refusalLog.update(one, state);
+  expect(log.lines).toHaveLength(1);
+  expect(log.lines[0]).toMatch(/^warn: Project 1, which is no longer listed: 3 of 6 views /);
+  expect(log.lines[0]).not.toContain('For "');
+});
+
 it.each([
   ['rarer', 4, 9],
   ['more frequent', 9, 4],
