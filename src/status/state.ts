@@ -362,9 +362,9 @@ const allows = (remedy: Remedy, project: Project | undefined): boolean =>
 
 /**
  * Returns the views sent in the busiest clock minute that has ended within the last hour, not
- * counting those refused for other reasons. `undefined` if no such minute had views, if sending
- * began partway through the only one that did, or if the running minute already has more than twice
- * as many.
+ * counting those refused for other reasons; or in the running minute, if it already has more.
+ * `undefined` if no minute that has ended had views, or if sending began partway through the only
+ * one that did.
  */
 function busiestMinute({ acceptedIn }: Activity, { refusedIn }: Reason, nowMs: number) {
   const refused = refusedIn.byMinute(nowMs);
@@ -374,9 +374,7 @@ function busiestMinute({ acceptedIn }: Activity, { refusedIn }: Reason, nowMs: n
   // partway through that minute. Its count then doesn't show how many views a full minute has.
   const isPartial = running > 0 && sent.at(-2) === 0;
   const isKnown = (isPartial ? sent.slice(0, -1) : sent).some((count) => count > 0);
-  const most = Math.max(...sent);
-  // A limit of twice `most` is too low if the running minute already exceeds it.
-  return isKnown && running <= 2 * most ? most : undefined;
+  return isKnown ? Math.max(...sent, running) : undefined;
 }
 
 /**

@@ -119,7 +119,7 @@ function limitRemedy({ project, limit: then = 0, sentPerMinute: sent, obstacle }
   if (isInactive(project)) return { kind: 'inactive' };
   if (limit === undefined || limit > then) return { kind: 'fixed' };
   if (obstacle !== undefined) return { kind: 'wait', obstacle };
-  // If no full minute explains the refusals, the busiest minute isn't over yet.
+  // If no minute explains the refusals, the busiest one isn't over yet.
   const viewsPerMinute = sent !== undefined && 2 * sent > limit ? 2 * sent : undefined;
   return { kind: 'raise-limit', limit, sent, viewsPerMinute };
 }

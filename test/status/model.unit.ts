@@ -1337,17 +1337,14 @@ it('the status page suggests a limit based on the busiest minute of accepted and
   scene.accept(5, '1', 0);
   scene.refuse(1, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
   scene.nowMs += MINUTE_MS;
-  // The current minute doesn't count until it has ended.
-  scene.refuse(12, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
-  expect(scene.text()).toContain(
-    `The project's limit is 5 views per minute, and 6 were sent in the busiest minute. Unless this is a flood, raise the limit to twice that rate:
-    ${VIEWLOG} activate 1 ${FILES} --max-views-per-minute 12`,
-  );
-  // The suggested limit would refuse views of the current minute.
-  scene.refuse(1, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
-  expect(scene.text()).toContain(
-    'After a full clock minute of views, the status page and the doctor suggest a limit.',
-  );
+  const suggested = (sent: number): string =>
+    `The project's limit is 5 views per minute, and ${sent} were sent in the busiest minute. Unless this is a flood, raise the limit to twice that rate:
+    ${VIEWLOG} activate 1 ${FILES} --max-views-per-minute ${2 * sent}`;
+  scene.refuse(4, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
+  expect(scene.text()).toContain(suggested(6));
+  // The running minute counts once it has more.
+  scene.refuse(9, { code: 'rate-limited', project: '1', limit: 5 }, undefined, undefined, 0);
+  expect(scene.text()).toContain(suggested(13));
 });
 
 it('the status page shows three unlisted ids in full and folds the others into a list', () => {
