@@ -99,7 +99,7 @@ export function noticesOf(model: StatusModel): Notice[] {
     ...(left > 0 ? [{ title: `${plural(left, 'more problem')}: see below.`, steps: [] }] : []),
     ...(overdue.length === 0 ? [] : [overdueNotice(overdue, of)]),
     ...notes.map((note) => messageNotice(note, 'amber')),
-    ...(model.isNew && obstacles.length === 0 ? [firstSteps(model)] : []),
+    ...(obstacles.length > 0 ? [] : model.isNew ? [firstSteps(model)] : inactiveNotices(model)),
   ];
   const unknown = commands.unknownFacts(of);
   const hasCommands = notices.some(({ steps }) => steps.some(({ command }) => command));
@@ -875,17 +875,36 @@ const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.c
 /** An address at which browsers might reach a collector. */
 const VIEWS_SITE = 'https://views.example.com';
 
-/** The first step, by the number of listed projects. */
-const ACTIVATE = ['Activate a project, with your own id and address:', 'Activate the project:'];
+/** How to activate a project, by the number of listed projects. */
+const ACTIVATE = [
+  "Activate a project, with your own id and your site's address:",
+  'Activate the project:',
+];
+
+const activateStep = (
+  one: Pick<ProjectRow, 'id' | 'origins'>,
+  { installation: of, projects }: StatusModel,
+): Step => {
+  const { id } = one;
+  const origins = one === EXAMPLE ? EXAMPLE.origins : [];
+  const text = ACTIVATE[projects.length] ?? 'Activate a project, for example:';
+  return { text, command: commands.activate(of, id, { origin: origins }) };
+};
+
+/** Returns how to activate a project if none is active and none sends views. */
+function inactiveNotices(model: StatusModel): Notice[] {
+  const isEmpty = model.projectsListed === 0 && model.removedInAll === 0;
+  const first = model.projects[0] ?? (isEmpty ? EXAMPLE : undefined);
+  if (first === undefined || model.isAnyActive || model.problems.length > 0) return [];
+  return [{ title: 'To accept views', steps: [activateStep(first, model)] }];
+}
 
 /** Returns the first steps, for a collector that hasn't been sent a view yet. */
-function firstSteps({ installation: of, projects, startMs }: StatusModel): Notice {
+function firstSteps(model: StatusModel): Notice {
+  const { installation: of, projects, startMs } = model;
   const first = projects.find(({ active }) => active) ?? projects[0] ?? EXAMPLE;
-  const { id, active, origins } = first;
-  const activate = {
-    text: ACTIVATE[projects.length] ?? 'Activate a project, for example:',
-    command: commands.activate(of, id, { origin: origins?.[0] }),
-  };
+  const { id, active } = first;
+  const activate = activateStep(first, model);
   const script = {
     text: "To print the script for a project's pages, run this. Replace the address after --url with the one that browsers use:",
     command: commands.snippet(of, id, VIEWS_SITE),

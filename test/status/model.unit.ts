@@ -534,7 +534,7 @@ Aurora: no views accepted in the last 3 hours (25 in the same hours the day befo
     const scene = new Scene([]);
     expect(scene.text()).toMatch(`No project is active, so every view is refused
 To get the first view
-  Activate a project, with your own id and address:
+  Activate a project, with your own id and your site's address:
     ${VIEWLOG} activate 1000001 ${FILES} --origin https://www.example.com
   To print the script for a project's pages, run this. Replace the address after --url with the one that browsers use:
     ${VIEWLOG} snippet 1000001 ${FILES} --url https://views.example.com
@@ -818,7 +818,10 @@ it('a problem that has ended comes back only with another refusal', () => {
   // Also after a restart.
   settle(scene.state());
   const again = restarted(scene, off);
-  expect(again.text()).toBe('Aurora is inactive, so its views are refused');
+  expect(again.text()).toBe(`Aurora is inactive, so its views are refused
+To accept views
+  Activate the project:
+    ${VIEWLOG} activate 1 ${FILES}`);
   again.refuse(1, unlisted('1'), MOVED);
   expect(again.text()).toMatch(/; Aurora: inactive but sending\n/);
 });
@@ -1526,6 +1529,9 @@ it('the status page shows a removed project whose views arrived, before a view i
     /^Aurora is inactive, so its views are refused; 1 project with recent views was removed\nLast view .* 14:00 UTC\.\n/,
   );
   expect(headlineOf(scene.model())[0]).toBe('amber');
+  expect(scene.text()).toContain(
+    `\nTo accept views\n  Activate the project:\n    ${VIEWLOG} activate 1 ${FILES}`,
+  );
   expect(scene.whole()).toContain(`Unlisted ids with views in the last 24 hours:
 2
   Project 2 was in the projects file; its last accepted view came on ${at('14:00')}. No view has been refused since its removal. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, add the entry again:
