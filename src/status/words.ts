@@ -146,7 +146,7 @@ function arrivalsOf(model: StatusModel): [kind: string, text: string] {
     const arrives = worst === undefined && arriving > 0 ? 'views are still arriving' : undefined;
     const inOrder = worst === 'red' ? [each, file] : [file, each ?? arrives];
     const none = model.isAnyActive ? undefined : NONE_ACTIVE;
-    const gone = model.isAnyActive ? '' : removedWords(model);
+    const gone = model.isAnyActive ? '' : removedWords(model, each !== undefined);
     const parts = [none, ...inOrder, gone || undefined].filter((part) => part !== undefined);
     const text = parts.map((part, i) => (i > 0 && part === file ? part.replace(/^T/, 't') : part));
     return [worst ?? 'amber', text.join('; ')];
@@ -159,7 +159,7 @@ function arrivalsOf(model: StatusModel): [kind: string, text: string] {
   }
   if (projectsActive === 0) {
     const none = only ? `${named(only.name)} is inactive, so its views are refused` : NONE_ACTIVE;
-    const removed = removedWords(model);
+    const removed = removedWords(model, only !== undefined);
     return removed === '' ? ['grey', none] : ['amber', `${none}; ${removed}`];
   }
   if (model.isNew) return ['grey', 'Waiting for the first view'];
@@ -177,8 +177,10 @@ function arrivalsOf(model: StatusModel): [kind: string, text: string] {
 }
 
 /** Returns how many projects were removed although their views arrived. */
-const removedWords = ({ removedInAll: all }: StatusModel): string =>
-  all === 0 ? '' : `${plural(all, 'project')} with recent views ${were(all)} removed`;
+const removedWords = ({ removedInAll: all }: StatusModel, isOther: boolean): string =>
+  all === 0
+    ? ''
+    : `${plural(all, isOther ? 'other project' : 'project')} with recent views ${were(all)} removed`;
 
 /** The store treats some errors as a full disk; the free space shows whether the disk is full. */
 function whyUnavailable({ store, space }: StatusModel): string | undefined {
@@ -215,19 +217,19 @@ export const faultWord = ({ loss, line }: ProjectsFault): string =>
 
 /** Returns when the last view came, when counting began, and a note on what is further down. */
 export function summaryWords(model: StatusModel): string {
-  const { total, nowMs, startMs, sinceMs, store, removedInAll, projectsActive, hasEarlierViews } =
-    model;
+  const { total, nowMs, startMs, sinceMs, store, removedInAll, hasEarlierViews } = model;
   const unlisted = model.unlistedInAll - removedInAll;
   const { lastAcceptedMs: lastMs } = total;
   const [alone, others] = isStream(store)
     ? [', for this collector alone', '; other views are in the stream']
     : ['', '; earlier views are in the files'];
+  const isOther = model.problems.some(({ kind }) => kind === 'unlisted');
   const ids = `Views of ${plural(unlisted, 'unlisted id')} were refused (see below).`;
   return [
     ...(lastMs === undefined ? [] : [`Last view accepted ${formatDuration(nowMs - lastMs)} ago.`]),
     ...(sinceMs === startMs ? [] : [`viewlog restarted on ${at(startMs)}.`]),
     `The counts began on ${at(sinceMs)}${alone}${hasEarlierViews ? others : ''}.`,
-    ...(removedInAll === 0 || projectsActive === 0 ? [] : [`${removedWords(model)} (see below).`]),
+    ...(removedInAll === 0 ? [] : [`${removedWords(model, isOther)} (see below).`]),
     ...(unlisted === 0 ? [] : [ids]),
   ].join(' ');
 }

@@ -1526,7 +1526,7 @@ it('the status page shows a removed project whose views arrived, before a view i
   scene.accept(9, '2');
   scene.list({ ...AURORA, active: false });
   expect(scene.whole()).toMatch(
-    /^Aurora is inactive, so its views are refused; 1 project with recent views was removed\nLast view .* 14:00 UTC\.\n/,
+    /^Aurora is inactive, so its views are refused; 1 other project with recent views was removed\nLast view .* 14:00 UTC\. 1 project with recent views was removed \(see below\)\.\n/,
   );
   expect(headlineOf(scene.model())[0]).toBe('amber');
   expect(scene.text()).toContain(
@@ -1540,9 +1540,10 @@ it('the status page shows a removed project whose views arrived, before a view i
   scene.list(AURORA);
   expect(scene.whole()).toContain('. 1 project with recent views was removed (see below).\n');
   scene.list();
-  expect(scene.text()).toBe(
-    'No project is active, so every view is refused; 1 project with recent views was removed',
-  );
+  const none = 'No project is active, so every view is refused; ';
+  const removed = '1 project with recent views was removed';
+  expect(scene.text()).toBe(none + removed);
+  expect(scene.whole()).toContain(`. ${removed} (see below).\n`);
   // While the projects file is invalid, no command can change it.
   scene.around = { fault: { line: ['', ''] } };
   expect(scene.text()).toMatch(
