@@ -8,6 +8,8 @@ import type { ProjectsFault } from '../projects/project-list.ts';
 import { isStray, LATEST_MAX } from './counts.ts';
 import { isStream, NONE_ACTIVE } from './health.ts';
 import type { LatestRefusal, ProjectRow, StatusModel } from './model.ts';
+import type { RefusalCode } from '../view/refusal.ts';
+import type { Remedy } from '../view/remedy.ts';
 import type { Sample } from './reasons.ts';
 import {
   isFixed,
@@ -100,9 +102,12 @@ const refusedInAll = ({
 const labelNow = ({ sample, remedy: { kind } }: JudgedReason): string =>
   kind === 'send-origin'
     ? 'no Origin header'
-    : kind === 'add-origin'
-      ? refusalLabel({ code: 'origin-not-allowed', isCut: false })
-      : refusalLabel(sample);
+    : refusalLabel({ ...sample, code: CODE_NOW[kind] ?? sample.code });
+
+const CODE_NOW: Readonly<Partial<Record<Remedy['kind'], RefusalCode>>> = {
+  'add-origin': 'origin-not-allowed',
+  activate: 'project-not-activated',
+};
 
 const LABELS_MAX = 3;
 
@@ -110,8 +115,9 @@ const LABELS_MAX = 3;
 export function reasonsWords(reasons: Judged['reasons']): string {
   const labels = [...new Set(reasons.map(labelNow))];
   const more = labels.length - LABELS_MAX;
-  const shown = [...labels.slice(0, LABELS_MAX), ...(more > 0 ? [`${more} more`] : [])];
-  return labels.length === 0 ? '' : ` (${shown.join(', ')})`;
+  const shown = labels.slice(0, LABELS_MAX).join(', ');
+  const others = more > 0 ? ` and ${plural(more, 'other reason')}` : '';
+  return labels.length === 0 ? '' : ` (${shown}${others})`;
 }
 
 /** A state that also says that a project accepts views from every site. */
@@ -195,8 +201,7 @@ function problemNames(open: readonly ProjectRow[], inAll: number): string {
     const state = row.state === 'silent' ? 'no views for 3 hours' : stateWords(row);
     // All views of a project that is off are refused because it is off, as `state` says.
     const isOff = row.kind !== 'requests' && !row.active;
-    const open = row.reasons.filter((one) => isOpen(one) && one.remedy.kind !== 'fixed');
-    const why = isOff || isWaiting(row) ? '' : reasonsWords(open);
+    const why = isOff || isWaiting(row) ? '' : reasonsWords(row.reasons.filter(isOpen));
     const who = row.kind === 'requests' ? 'Requests' : named(row.name);
     return `${who}: ${state}${why}`;
   });

@@ -1609,7 +1609,9 @@ it('the headline names three reasons of a problem', () => {
   for (const code of ['invalid-view', 'view-too-large', 'rate-limited'] as const) {
     scene.refuse(1, { code, project: '1', limit: 1 });
   }
-  expect(scene.text()).toMatch(/^Aurora: .* \(origin not allowed, [^,]+, [^,]+\)\n.*, 1 more\)\./);
+  expect(scene.text()).toMatch(
+    /^Aurora: .* \(origin not allowed, [^,]+, [^,]+\)\n.* and 1 other reason\)\./,
+  );
 });
 
 it('the status page calls a removed project by its name', () => {
