@@ -87,8 +87,15 @@ export interface ProjectRow extends Omit<Judged, 'name' | 'activity'> {
   /** Accepted and refused views of the last 24 hours, oldest first; the newest is still running. */
   readonly hours: readonly number[];
   readonly refusedHours: readonly number[];
-  /** The listed project that was probably meant: its id is one typo away from this row's. */
-  readonly meant: { readonly id: string; readonly name?: string | undefined } | undefined;
+  readonly meant: Meant | undefined;
+}
+
+/** The listed project that was probably meant: its id is one typo away from the row's. */
+interface Meant {
+  readonly id: string;
+  readonly name?: string | undefined;
+  /** The origin of views that only this project lists, if the ids differ more than that. */
+  readonly origin?: string | undefined;
 }
 
 type Figures = ReturnType<typeof figuresOf>;
@@ -296,7 +303,10 @@ function rowOf({ activity, ...judged }: Judged, input: ModelInput): ProjectRow {
 /** Comparing an id with tens of thousands takes too long for a page. */
 const COMPARED_MAX = 1_000;
 
-function meantBy({ id, reasons }: Omit<Judged, 'activity'>, { projects }: ModelInput) {
+function meantBy(
+  { id, kind, reasons, removed }: Omit<Judged, 'activity'>,
+  { projects }: ModelInput,
+): Meant | undefined {
   const isSending = reasons.some(({ sample }) => sample.code === 'project-not-activated');
   const all = isSending ? projects.all() : [];
   if (all.length > COMPARED_MAX) return undefined;
@@ -304,8 +314,14 @@ function meantBy({ id, reasons }: Omit<Judged, 'activity'>, { projects }: ModelI
   const origins = new Set(reasons.map(({ sample }) => sample.origin));
   const isTheirs = (one: Project): boolean =>
     one.origins !== undefined && [...origins].some((origin) => one.allowsOrigin(origin));
-  const meant = typoOf(id, active.filter(isTheirs)) ?? typoOf(id, active);
-  return meant && { id: meant.id, name: meant.name };
+  const owners = active.filter(isTheirs);
+  const meant = typoOf(id, owners) ?? typoOf(id, active);
+  if (meant !== undefined) return { id: meant.id, name: meant.name };
+  const [owner, ...others] = owners;
+  const isOwner = kind === 'unlisted' && removed === undefined && others.length === 0;
+  if (owner === undefined || !isOwner) return undefined;
+  const origin = [...origins].find((one) => owner.allowsOrigin(one));
+  return { id: owner.id, name: owner.name, origin };
 }
 
 function figuresOf(

@@ -460,9 +460,15 @@ function reasonSteps(
 
 /** Offers to activate an id only if it isn't a typo. */
 const afterTypo = (step: Step, { meant }: ProjectRow): Step =>
-  meant !== undefined && step.text === ADVICE.activate
-    ? { ...step, text: 'Otherwise, to count the site under this id, activate the project:' }
-    : step;
+  meant === undefined
+    ? step
+    : {
+        ...step,
+        text: step.text.replace(
+          /^If .* activate the project/,
+          'Otherwise, to count the site under this id, activate the project',
+        ),
+      };
 
 /** Returns the fix of the latest fault, then each other fault with its fix. */
 function faultSteps(reason: JudgedReason, row: ProjectRow, of: Installation): Step[] {
@@ -538,8 +544,8 @@ function typoSteps({ id, meant }: ProjectRow): Step[] {
   if (meant === undefined) return [];
   const listed = meant.name === undefined ? meant.id : `${meant.id} (${named(meant.name)})`;
   const text =
-    `${id} is one typo away from ${listed}. If that id was meant, correct it in the pages; the ` +
-    "views refused so far can't be sent again under another id.";
+    `${meant.origin ?? id} is ${meant.origin ? 'an origin of' : 'one typo away from'} ${listed}. ` +
+    `If the pages should send ${meant.id}, correct them; the views refused so far can't be sent again under another id.`;
   return [{ text }];
 }
 
@@ -772,11 +778,16 @@ export function fixOf(reason: Refused, of: Installation): Step {
   const activate = (options: commands.Options): string =>
     commands.activate(of, sample.project ?? '', options);
   if (remedy.kind === 'activate' || remedy.kind === 'add-origin') {
-    const add = `If ${remedy.origin} is one of the project's sites, add it:`;
-    return {
-      text: remedy.kind === 'add-origin' ? add : text,
-      command: activate({ origin: remedy.origin }),
-    };
+    const { kind, origin } = remedy;
+    const too = kind === 'activate' ? ' and activate the project' : '';
+    const add = `If ${origin} is one of the project's sites, add it${too}:`;
+    const isAdded = kind === 'add-origin' || (remedy.isListed && origin !== undefined);
+    const how = isAdded
+      ? add
+      : kind === 'activate' && !remedy.isListed
+        ? unlistedWords(remedy)
+        : text;
+    return { text: how, command: activate({ origin }) };
   }
   if (remedy.kind === 'raise-limit') {
     const { limit, sent = 0, viewsPerMinute: raised } = remedy;
@@ -794,6 +805,10 @@ export function fixOf(reason: Refused, of: Installation): Step {
   const isType = sample.code === 'unsupported-media-type';
   return remedy.kind === 'fix-page' && !isType ? pageStep(reason, of) : { text };
 }
+
+const unlistedWords = ({ origin }: { readonly origin: string | undefined }): string =>
+  "If this site isn't yours, ignore these views. If it is, correct the id in its script, or remove the " +
+  `script. To count the site under this id, activate the project${origin === undefined ? ', which then accepts views from every site' : ''}:`;
 
 function lostStep(origin: readonly string[], { sample, fate }: Refused, of: Installation): Step {
   const restore =

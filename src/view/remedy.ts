@@ -9,7 +9,7 @@ export type Remedy =
   /** Add this origin to the project. `replay` then sends the stored refused views. */
   | { readonly kind: 'add-origin'; readonly origin: string }
   /** Activate the project, with this origin if its views need that and it can be listed. */
-  | { readonly kind: 'activate'; readonly origin: string | undefined }
+  | { readonly kind: 'activate'; readonly origin: string | undefined; readonly isListed: boolean }
   /**
    * `sent` views came in the busiest minute; `viewsPerMinute` is the limit to set. Either is
    * `undefined` until a full minute shows how many views are sent.
@@ -107,7 +107,8 @@ function activation({ project, origin, obstacle }: Refused): Remedy {
   if (isActive && !isListable) return { kind: 'none' };
   if (obstacle !== undefined) return { kind: 'wait', obstacle };
   if (isActive) return { kind: 'add-origin', origin: origin! };
-  return { kind: 'activate', origin: isListable && !isAllowed ? origin : undefined };
+  const added = isListable && !isAllowed ? origin : undefined;
+  return { kind: 'activate', origin: added, isListed: project !== undefined };
 }
 
 /**

@@ -129,7 +129,10 @@ const activated = (id: string, isListed: boolean) => async (place: Place) => {
   const said = await place.pageThatSays(
     /project not activated|Unlisted ids with views in the last 24 hours:/,
   );
-  const command = commandBelow(said, /To count it, activate the project/);
+  const command = commandBelow(
+    said,
+    /[Tt]o count (?:it|the site under this id), activate the project/,
+  );
   await edits(place, command);
   await accepted(place, { p: id });
   if (isListed) await isFixed(place);

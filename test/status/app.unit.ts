@@ -386,7 +386,7 @@ it('a collector logs when a cause of refusals begins, with the fix, and when it 
   scene.list();
   scene.refuse(50, { code: 'project-not-activated', project: '1' });
   expect(look()[0]).toMatch(
-    /^warn: Project 1, which is no longer listed: all 50 views .* \(project not activated\)\. If you don't want to count this site, /,
+    /^warn: Project 1, which is no longer listed: all 50 views .* \(project not activated\)\. If this site isn't yours, /,
   );
 });
 

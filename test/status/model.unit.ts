@@ -609,7 +609,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   expect(scene.whole()).toContain(`Unlisted ids with views in the last 24 hours:
 77
   9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: the projects file doesn't list this id.
-  If you don't want to count this site, remove the script from its pages. To count it, activate the project:
+  If this site isn't yours, ignore these views. If it is, correct the id in its script, or remove the script. To count the site under this id, activate the project:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example${again}1000010
 `);
   // No command allows an odd Origin.
@@ -713,6 +713,40 @@ it('the status page says that a new entry would accept any site if no origin is 
   scene.refuse(1, unlisted('77'), 'https://b.example');
   expect(scene.text()).toMatch(
     / with only https:\/\/a.example, https:\/\/b.example as its origins and .*:\n.* --origin https:\/\/a.example --origin https:\/\/b.example\n/,
+  );
+});
+
+it("the status page says that an unlisted id would accept any site if its origin can't be listed", () => {
+  const scene = sceneOf();
+  scene.refuse(1, unlisted('77'), 'null');
+  expect(scene.whole()).toContain(
+    `To count the site under this id, activate the project, which then accepts views from every site:\n    ${VIEWLOG} activate 77 ${FILES}\n`,
+  );
+});
+
+it('the headline and the problem name and count the same causes', () => {
+  const scene = sceneOf();
+  scene.list({ ...AURORA, origins: ['https://a.example'] });
+  scene.refuse(30, moved, MOVED);
+  scene.refuse(10, { code: 'invalid-view', project: '1' });
+  scene.accept(10);
+  scene.list({ ...AURORA, origins: ['https://a.example', MOVED] });
+  const both = '(origin not allowed, invalid view)';
+  expect(scene.text()).toContain(`Aurora: 80% refused ${both}\nAurora: 40 of 50 views `);
+  expect(scene.text()).toContain(`${both}. The refusals`);
+  scene.list({ ...AURORA, origins: ['https://a.example'], active: false });
+  scene.refuse(1, unlisted('1'));
+  expect(scene.text()).toContain('were refused (project not activated, invalid view).');
+});
+
+it("the status page doesn't add an unlisted origin to an inactive project without asking", () => {
+  const scene = sceneOf();
+  scene.list({ ...AURORA, origins: ['https://a.example'] });
+  scene.refuse(2, moved, MOVED);
+  scene.list({ ...AURORA, origins: ['https://a.example'], active: false });
+  scene.refuse(1, unlisted('1'), 'https://a.example');
+  expect(scene.text()).toContain(
+    `  If ${MOVED} is one of the project's sites, add it and activate the project:\n    ${VIEWLOG} activate 1 ${FILES} --origin ${MOVED}\n`,
   );
 });
 
@@ -1632,7 +1666,7 @@ it('the status page names a listed id if an unlisted or inactive id is probably 
   scene.refuse(3, unlisted('1000201'), MOVED);
   scene.refuse(3, unlisted('1000002'), MOVED);
   const typo = (id: string) =>
-    `${id} is one typo away from 1000001 (Aurora). If that id was meant, correct it in the pages; the views refused so far can't be sent again under another id.`;
+    `${id} is one typo away from 1000001 (Aurora). If the pages should send 1000001, correct them; the views refused so far can't be sent again under another id.`;
   expect(scene.whole()).toContain(
     `  ${typo('1000011')}\n  Otherwise, to count the site under this id, activate the project:`,
   );
@@ -1640,6 +1674,12 @@ it('the status page names a listed id if an unlisted or inactive id is probably 
     `  ${typo('1000201')}\n  Otherwise, to count the site under this id, activate the project:`,
   );
   expect(scene.whole()).not.toContain('1000002 is one typo');
+  // Only one project lists the origin.
+  scene.list({ id: '5', name: 'Kelp', origins: [MOVED] }, { id: '6' });
+  const owner = `  ${MOVED} is an origin of 5 (Kelp). If the pages should send 5, correct them; the views `;
+  expect(scene.whole().split(owner)).toHaveLength(3);
+  scene.list({ id: '5', origins: [MOVED] }, { id: '6', origins: [MOVED] });
+  expect(scene.whole()).not.toContain('is an origin of');
 });
 
 it('the status page escapes untrusted text everywhere', () => {

@@ -22,7 +22,11 @@ const raised = (sent?: number, viewsPerMinute?: number): Remedy => {
 };
 const faulty = { obstacle: 'projects-file' } as const;
 const waiting: Remedy = { kind: 'wait', ...faulty };
-const activate = (origin?: string): Remedy => ({ kind: 'activate', origin });
+const activate = (origin?: string, isListed = true): Remedy => ({
+  kind: 'activate',
+  origin,
+  isListed,
+});
 const add: Remedy = { kind: 'add-origin', origin: X };
 const bytes = (count: number): Remedy => ({ kind: 'raise-max-view', bytes: count });
 type Known = Omit<Refused, 'code' | 'viewBytesMax'>;
@@ -30,9 +34,13 @@ type Case = [what: string, known: Known, expected: Remedy | Remedy['kind']];
 
 const CASES: Partial<Record<RefusalCode, Case[]>> = {
   'project-not-activated': [
-    ['an unlisted id', {}, activate()],
-    ['an unlisted id with an origin', { origin: X }, activate(X)],
-    ["an unlisted id with an origin that can't be listed", { origin: 'null' }, activate()],
+    ['an unlisted id', {}, activate(undefined, false)],
+    ['an unlisted id with an origin', { origin: X }, activate(X, false)],
+    [
+      "an unlisted id with an origin that can't be listed",
+      { origin: 'null' },
+      activate(undefined, false),
+    ],
     ['an inactive project with its own origin', { project: INACTIVE, origin: A }, activate()],
     ['an inactive project with another origin', { project: INACTIVE, origin: X }, activate(X)],
     ['an inactive project without its origin', { project: INACTIVE }, activate()],
