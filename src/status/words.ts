@@ -380,7 +380,9 @@ function whyRefused({ origin, ...refusal }: LatestRefusal): string {
 
 /** `from https://a.example` */
 export const fromOrigin = (origin: string): string =>
-  `from ${origin === 'null' ? 'the origin "null"' : printable(origin)}`;
+  origin === ''
+    ? 'with an empty Origin header'
+    : `from ${origin === 'null' ? 'the origin "null"' : printable(origin)}`;
 
 function eventOf(
   { atMs, name, count }: { atMs: number; name: string; count: number },

@@ -1277,6 +1277,8 @@ it('the status page says why the origin "null" has no fix', () => {
   scene.refuse(9, moved, 'null');
   expect(scene.text()).toContain(' from the origin "null": origin not allowed.\n');
   expect(scene.whole()).toContain('  origin not allowed, from the origin "null" (9 times)\n');
+  scene.refuse(1, moved, '');
+  expect(scene.text()).toContain(' with an empty Origin header: origin not allowed.\n');
   expect(scene.text()).toContain('\n  The origin "null" can\'t be listed: any page in ');
   // Its views are refused as before.
   scene.accept(60);
