@@ -24,7 +24,8 @@ const REASONS_MAX = 2_000;
 const UNLISTED_IDS_MAX = 100;
 const SAMPLE_TEXT_MAX = 1_000;
 const SAMPLE_ISSUES_MAX = 10;
-const OTHERS_MAX = 3;
+/** How many other faults of a reason are stored, besides the latest. */
+export const OTHERS_MAX = 3;
 
 /**
  * Counts the collector's answers. Counts each view and stores a bounded number of samples. Nothing

@@ -17,6 +17,7 @@ import { modeText } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
 import type { Installation } from '../installation/installation.ts';
 import { UNLISTABLE_ADVICE } from '../collector/admit.ts';
+import { OTHERS_MAX } from './counts.ts';
 import { curlOf } from '../projects/curl.ts';
 import { isOrigin } from '../projects/origins.ts';
 import type { ProjectsFault } from '../projects/project-list.ts';
@@ -480,6 +481,8 @@ function faultSteps(reason: JudgedReason, row: ProjectRow, of: Installation): St
     if (stepText(fix) === stepText(steps.at(-1)!)) steps.pop();
     steps.push({ text: `Another case, most recently ${latestWords(sample, row)}` }, fix);
   }
+  if (others.length === OTHERS_MAX)
+    steps.push({ text: 'These are the latest four cases; there may be others.' });
   return steps;
 }
 

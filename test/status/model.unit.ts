@@ -429,6 +429,12 @@ Aurora: both views in the last hour were refused (invalid view). The refusals be
       received: '6',
     };
     scene.refuse(1, { code: 'invalid-view', project: '1', issues: [unknown] }, undefined, from);
+    const isFull = '\n  These are the latest four cases; there may be others.\n';
+    expect(scene.text()).not.toContain(isFull);
+    const fourth = [{ ...unknown, field: 'g' }];
+    scene.refuse(1, { code: 'invalid-view', project: '1', issues: fourth }, undefined, from);
+    expect(scene.text()).toContain(isFull);
+    scene.refuse(1, { code: 'invalid-view', project: '1', issues: [unknown] }, undefined, from);
     expect(scene.text()).toContain(
       `: "f" isn't a field of a view (received 6; did you mean "cf"?).\n`,
     );
