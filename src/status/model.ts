@@ -229,7 +229,8 @@ function unlistedIn(input: ModelInput, shown: readonly Judged[]): Judged[] {
   );
 }
 
-const refusalsOf = ({ reasons }: Judged): number => reasons[0]?.lastDay ?? Infinity;
+const refusalsOf = ({ reasons }: Judged): number =>
+  reasons.length === 0 ? Infinity : Math.max(...reasons.map(({ lastDay }) => lastDay));
 
 /** Returns whether an id was removed although its views were accepted in the last 24 hours. */
 const isMissed = ({ id, removed }: Judged, { counts }: ModelInput): boolean =>

@@ -59,7 +59,7 @@ interface ReplayText {
   readonly stored: string;
   /** When the views can be sent: `After the fix,`; `undefined`: now. */
   readonly when: string | undefined;
-  /** `the views`, or `those whose origins are listed by then` */
+  /** `the views`, or `those from listed origins` */
   readonly them: string;
 }
 

@@ -171,7 +171,10 @@ export function judge(
     .map(([key, reason]) => judgeReason(key, reason, activity, around))
     .sort(
       (a, b) =>
-        Number(isOpen(b)) - Number(isOpen(a)) || b.lastHour - a.lastHour || b.lastDay - a.lastDay,
+        Number(isOpen(b)) - Number(isOpen(a)) ||
+        Number(a.isCollective) - Number(b.isCollective) ||
+        b.lastHour - a.lastHour ||
+        b.lastDay - a.lastDay,
     );
   const open = reasons.filter(isOpen);
   // Refusals from before a deactivation are no longer a problem.
