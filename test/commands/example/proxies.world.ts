@@ -190,6 +190,27 @@ it.skipIf(!isHere('/usr/bin/curl'))(
   },
 );
 
+it.each(PROXIES)('%s sends no view twice, even if the connection fails', async (name, proxy) => {
+  if (!isHere(proxy.program)) return;
+  let views = 0;
+  // Reads each view, as if it stored it, and then fails.
+  const server = createServer((request, response) => {
+    const isView = request.method === 'POST';
+    if (isView) views += 1;
+    request.resume().on('end', () => (isView ? request.socket.destroy() : response.end()));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const ports = [`--port=${port}`, `--status=127.0.0.1:${port}`];
+  const front = await proxy.start(await exampleOf(name, ports));
+  const answer = await until(async () => {
+    const { status } = await front.post(MINIMAL_VIEW);
+    return views > 0 ? status : undefined;
+  });
+  expect([answer, views]).toStrictEqual([502, 1]);
+});
+
 describe.skipIf(!isHere(CADDY))('caddy, while viewlog restarts', () => {
   it('holds views back until viewlog is ready again', async () => {
     const data = dataDirectory();
