@@ -27,6 +27,7 @@ const ARCHIVED = SERVE_OPTIONS.filter((name) => ARCHIVE_OPTIONS.some((one) => on
 export const VALUES: Readonly<Record<string, ValueOf>> = {
   dir: ({ dir }) => dir,
   directories: (of) => [...new Set([of.dir, ...filesOf(of).map(dirname)])].join(' '),
+  newDir: ({ dir, isDirMissing }) => (isDirMissing ? dir : ''),
   user: ({ user }) => user,
   group: ({ group }) => group,
   uid: ({ uid }) => uid,

@@ -94,7 +94,10 @@ describe('example', () => {
         'warning: "/var/lib/no-such" doesn\'t exist. The file runs viewlog as the user ' +
           `${/^(dockerfile|compose)$/.test(name) ? 'with uid 1000' : 'viewlog'}; create the directory for that user first\n`,
       ]);
+      const creates = / install -d -o \w+ -g \w+ -m 750 \/var\/lib\/no-such$/m;
+      expect(creates.test(missing.stdout)).toBe(name !== 'dockerfile');
       const ofRoot = await start(args('/'), tempDir(), {}).ended;
+      expect(ofRoot.stdout).not.toContain('useradd');
       expect(ofRoot.stderr).toMatch(
         /^warning: "\/" belongs to root, so the service would run as root; use chown to give the directory /,
       );
