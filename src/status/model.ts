@@ -197,9 +197,12 @@ const isInClosed = ({ files, installation: { data, projects } }: ModelInput): bo
   files.closedDirectory !== undefined && projects?.startsWith(`${data}/`) === true;
 
 /** Returns whether the files or the stream have views that the counts don't include. */
-function hasViewsBefore({ files, store, counts: { sinceMs, startMs } }: ModelInput): boolean {
+function hasViewsBefore({ files, store, counts }: ModelInput): boolean {
+  const { sinceMs, startMs, total } = counts;
   if (isStream(store)) return store.stream.seen.messages > store.lines;
-  const isInToday = sinceMs === startMs && store.fileBytes > store.bytes;
+  // A killed process may have stored views that it didn't count.
+  const isUncounted = sinceMs === startMs || total.lastAcceptedMs === undefined;
+  const isInToday = isUncounted && store.fileBytes > store.bytes;
   return isInToday || files.viewDays.some((day) => day < dayOf(sinceMs));
 }
 

@@ -137,7 +137,7 @@ function faultNotice(fault: ProjectsFault, of: Installation): Notice {
   };
 }
 
-function correction({ loss, access, line, saved }: ProjectsFault, of: Installation): Step[] {
+function correction({ first, loss, access, line, saved }: ProjectsFault, of: Installation): Step[] {
   const restore = (text: string): Step[] => (saved ? [{ text, command: saved.restore }] : []);
   if (loss !== undefined) {
     if (saved !== undefined)
@@ -152,7 +152,8 @@ function correction({ loss, access, line, saved }: ProjectsFault, of: Installati
     return command === undefined ? [] : [{ text: `To correct this, ${words}:`, command }];
   }
   const until = line ? 'Correct the file. Until then' : 'Until viewlog can read the file';
-  const text = `${until}, no command can change it. To check it again:`;
+  const check = / more faults?\)$/.test(first) ? 'list every fault' : 'check it again';
+  const text = `${until}, activate and deactivate fail. To ${check}:`;
   return [
     ...(line?.some((part) => part.trim() !== '') ? [lineStep(...line)] : []),
     { text, command: commands.check(of) },
@@ -197,13 +198,13 @@ function closedFilesNotices({ closedFiles, copiesGid, installation: of }: Status
   if (first === undefined || account === undefined) return [];
   const { path, owner } = first;
   const same = closedFiles.filter((one) => one.owner.uid === owner.uid);
-  const files = `${plural(same.length, 'file')} of refused views`;
-  const [file, belongs] =
-    same.length === 1 ? [`: "${printable(path, Infinity)}"`, ' belongs'] : ['', ': they belong'];
+  const [files, belong, their] =
+    same.length === 1
+      ? [`"${printable(path, Infinity)}", a file of refused views`, 'it belongs', 'its']
+      : [`${same.length} files of refused views`, 'they belong', 'their'];
   const isOwn = owner.uid === account.uid;
-  const title = isOwn
-    ? `viewlog isn't allowed to use ${files}${file}.`
-    : `viewlog can't use ${files}${file}${belongs} to ${owner.name}.`;
+  const why = isOwn ? `of ${their} permissions` : `${belong} to ${owner.name}`;
+  const title = `viewlog can't read or write ${files}, because ${why}.`;
   const paths = same.map((one) => one.path);
   const command =
     owner.uid === 0 && copiesGid !== undefined
@@ -328,7 +329,7 @@ export function problemNotice(row: ProjectRow, of: Installation, nowMs: number):
   const begun = state === 'silent' ? 'The last view was accepted' : refusals;
   const time = at(sinceOf(row));
   const what = isGreen
-    ? `the problem${fixed.length === 1 ? `${which} ended on` : `s${which} had ended by`} ${time}`
+    ? `the problem${fixed.length === 1 ? `${which} ended` : `s${which} have ended, the last`} on ${time}`
     : `${problemWords(row, reasonsWords(open))}. ${begun} on ${time}`;
   const since = `${named(name)}${still}: ${what}.`;
   const title = isGreen && open.length > 0 ? `${since} ${otherRefusals(row)}` : since;
@@ -434,7 +435,10 @@ function reasonSteps(
   const { kind } = row;
   const views = plural(lastDay, nounOf(kind)) + (isCollective ? ' from other origins' : '');
   const failed = kind === 'requests' ? 'failed' : `${were(lastDay)} refused`;
-  const what = `${views} ${failed} in the last 24 hours, ${lastDay === 1 ? '' : 'most recently '}${latestWords(sample, row)}`;
+  const mostly = lastDay === 1 ? ', ' : ', most recently ';
+  // Only the latest has this fault.
+  const which = reason.others.length > 0 ? '. The latest came ' : mostly;
+  const what = `${views} ${failed} in the last 24 hours${which}${latestWords(sample, row)}`;
   // Views accepted before the fix prove nothing.
   const isUnfixed = isOpen(reason) && remedy.kind !== 'fixed';
   const isRecovering = isUnfixed && acceptedSince > 0 && nowMs - lastMs >= CALM_MS;
@@ -446,7 +450,7 @@ function reasonSteps(
   for (const step of [...own, ...typos]) printed.add(stepText(step));
   const since =
     kind === 'requests'
-      ? 'were read, and none failed for this reason'
+      ? `${were(acceptedSince)} read, and none failed for this reason`
       : `${were(acceptedSince)} accepted, and no view was refused for this reason`;
   const calm = `Since then (${formatDuration(nowMs - lastMs)}), ${plural(acceptedSince, nounOf(kind))} ${since}.`;
   return [
@@ -669,7 +673,7 @@ const END: Readonly<Record<Obstacle, string>> = {
 };
 
 const laterOf = (obstacle: Obstacle, what: string): string =>
-  `Once ${END[obstacle]}, the status page and the doctor show ${what}.`;
+  `Once ${END[obstacle]}, ${what} will appear here.`;
 
 /** Returns why no command can send stored views again now; `undefined`: one can. */
 function obstructionOf(
@@ -686,11 +690,8 @@ function obstructionOf(
     return `A replay wouldn't help: the project would refuse ${them} again, because ${lack}.`;
   }
   if (!REPLAYABLE.has(remedy.kind)) {
-    return `A replay wouldn't help: ${them} would be refused again.`;
-  }
-  if (obstacle === 'directory') {
-    const what = stored === 1 ? 'whether it was' : 'how many of them were';
-    return laterOf(obstacle, `${what} sent again`);
+    const noun = sample.project === undefined ? 'request' : 'view';
+    return `A replay wouldn't help: viewlog would refuse the ${noun}${stored === 1 ? '' : 's'} again.`;
   }
   return obstacle && laterOf(obstacle, 'the command for a replay');
 }
@@ -702,7 +703,7 @@ const NOT_STORED: Readonly<Partial<Record<RefusalCode, string>>> = {
   'not-found': 'viewlog stores only views sent to /view.',
   'request-timeout': 'viewlog stores only whole JSON objects.',
   'unsupported-media-type': "viewlog doesn't read such bodies.",
-  'view-too-large': 'viewlog stores no views that are too large.',
+  'view-too-large': 'viewlog stores no views over --max-view.',
   'rate-limited': "viewlog stores no views over a project's limit.",
   overloaded: '--max-queue was reached.',
   'storage-unavailable':
@@ -711,7 +712,7 @@ const NOT_STORED: Readonly<Partial<Record<RefusalCode, string>>> = {
 
 const DROPPED: Readonly<Record<Dropped, string>> = {
   'no-object': 'viewlog stores only JSON objects.',
-  off: '--max-refused is 0.',
+  off: '--max-refused was 0.',
   full: '--max-refused was reached.',
   'little-space': 'free disk space was below twice --min-free.',
   'too-many': 'too many views arrived at once.',
@@ -745,7 +746,7 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   'fix-page':
     'Send views uncompressed, as application/json in UTF-8. With sendBeacon, put the view in a Blob of that type.',
   inactive: 'The project is inactive, so all its views are refused.',
-  fixed: 'The cause is gone, but no view has been accepted since.',
+  fixed: 'The cause is gone, but viewlog has counted no accepted view since.',
 };
 
 type Refused = Pick<JudgedReason, 'remedy' | 'sample' | 'fixedMs'> &
@@ -825,7 +826,7 @@ const WRONG_PATH =
   'Have the pages send to /view. If they already do, a proxy is changing the path. To see how to configure it:';
 
 const REDIRECTED =
-  'Have the pages post straight to the address at which viewlog answers. A redirect, for example ' +
+  'Have the pages post to the final address, the one after any redirect. A redirect, for example ' +
   'from http to https, can turn a POST into a GET. To read more:';
 
 const NULL_ORIGIN =
@@ -833,14 +834,14 @@ const NULL_ORIGIN =
   "sends it. Open the page at its site's address.";
 
 const UNKNOWN_RATE =
-  'After a full clock minute of views, the status page and the doctor suggest a limit.';
+  'Within two minutes, once viewlog has counted a full minute of views, a suggested limit will appear here.';
 
 function proxyStep(sample: Sample, bodyBytes: number, of: Installation): Step {
   const { isCut, bytes } = sample;
   const seconds = LIMITS.bodyTimeoutMs / 1000;
   const arrived = bytes === undefined ? '' : ` (${formatCount(bytes)} bytes)`;
   const what = isCut
-    ? `ended after ${plural(bytes ?? 0, 'byte')}: its sender or a proxy cut it off`
+    ? `ended after ${plural(bytes ?? 0, 'byte')}, before its closing brace. If the page builds its JSON by hand, use JSON.stringify(view). Otherwise, its sender or a proxy cut it off`
     : `was incomplete${arrived} when its connection ended or ${seconds} s had passed`;
   const nginx = `client_max_body_size ${Math.ceil(bodyBytes / KiB)}k`;
   const caddy = `max_size ${formatSizeOption(bodyBytes)} in request_body`;
@@ -889,6 +890,10 @@ function pageStep({ sample, fate }: Pick<Refused, 'sample' | 'fate'>, of: Instal
   };
 }
 
+/** Follows the command that prints a project's script. */
+export const REPLACE_URL =
+  'Replace the address after --url with the one at which browsers reach viewlog:';
+
 const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.com'] };
 /** An address at which browsers might reach a collector. */
 const VIEWS_SITE = 'https://views.example.com';
@@ -924,7 +929,7 @@ function firstSteps(model: StatusModel): Notice {
   const { id, active } = first;
   const activate = activateStep(first, model);
   const script = {
-    text: "To print the script for a project's pages, run this. Replace the address after --url with the one that browsers use:",
+    text: `To print the script for a project's pages, run this. ${REPLACE_URL}`,
     command: commands.snippet(of, id, VIEWS_SITE),
   };
   const test = {

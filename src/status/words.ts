@@ -81,14 +81,13 @@ export function problemWords(
   const problems =
     byProblem.length === 1 ? 'an earlier problem that has' : 'earlier problems that have';
   const more = [
-    ...(ended > 0 ? [`${formatCount(ended)} more for ${problems} ended`] : []),
+    ...(ended > 0 ? [`${formatCount(ended)} refused because of ${problems} ended`] : []),
     ...(gone > ended
-      ? [
-          `${formatCount(gone - ended)} more ${one.isDown ? 'during the outage' : 'for other causes'}`,
-        ]
+      ? [`${formatCount(gone - ended)} ${one.isDown ? 'during the outage' : 'for other causes'}`]
       : []),
   ];
-  return [`${many} ${what}${why}`, ...more].join(', and ');
+  const left = more.length === 0 ? '' : `, not counting ${more.join(' and ')}`;
+  return `${many} ${what}${why}${left}`;
 }
 
 /** Includes views that were refused for causes that are fixed or because of the store. */
@@ -269,9 +268,7 @@ function storeFigure({ store, space }: StatusModel): Figure {
   if (space === undefined) return ['Free disk', 'unknown', "viewlog can't check it"];
   const { freeBytes, daysLeft } = space;
   const lasts =
-    daysLeft === undefined
-      ? 'days left: known after one full day'
-      : `lasts ${daysInWords(daysLeft)}`;
+    daysLeft === undefined ? 'estimate after one full day' : `lasts ${daysInWords(daysLeft)}`;
   return ['Free disk', formatRoundedSize(freeBytes), lasts];
 }
 
@@ -321,7 +318,7 @@ export const cells = ({ figures: f }: ProjectRow): string[] =>
 export function chartWords({ hours, refusedHours, figures }: ProjectRow): string {
   const [accepted, refused] = [hours, refusedHours].map((all) => formatCount(Math.max(0, ...all)));
   const { today, yesterday } = figures;
-  const most = `Most in one of the last 24 hours: ${accepted} accepted, ${refused} refused.`;
+  const most = `Highest counts per hour in the last 24 hours: ${accepted} accepted, ${refused} refused.`;
   const before = yesterday === undefined ? '' : `; yesterday: ${formatCount(yesterday)}`;
   return `${most} Accepted today: ${formatCount(today)}${before}.`;
 }

@@ -165,7 +165,7 @@ async function accepted(place: Place, fields: object = {}, origin?: string): Pro
 }
 
 const isFixed = (place: Place): Promise<string> =>
-  place.pageThatSays(/: the problems? .*(?:ended on|had ended by)/);
+  place.pageThatSays(/: the problems? .*(?:ended on|have ended, the last on)/);
 
 /** Sends the refused views again with the page's command and expects the page to say so. */
 async function replayed(place: Place): Promise<void> {
@@ -443,7 +443,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.starts();
       await accepted(place);
       if (!place.hasPage) return;
-      const said = await place.pageThatSays(/^viewlog can't use 1 file of refused views:/m);
+      const said = await place.pageThatSays(
+        /^viewlog can't read or write ".*", a file of refused views,/m,
+      );
       const replay = ['replay', refused, ...place.files, '--to', place.address];
       commandIn(
         (await place.viewlog(replay)).text,
@@ -451,7 +453,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       );
       const opens = commandBelow(said, /To give viewlog read and write access:/);
       await works(place, opens, [refused], asRoot(place));
-      await place.pageThatSays(/^(?![^]*can't use)/);
+      await place.pageThatSays(/^(?![^]*can't read or write)/);
     },
   },
   'root has copied all files': {
@@ -477,7 +479,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       await place.starts();
       await accepted(place);
       expect(await place.send({ p: '99' })).toBe(403);
-      if (place.hasPage) await place.pageThatSays(/^(?![^]*can't use)/);
+      if (place.hasPage) await place.pageThatSays(/^(?![^]*can't read or write)/);
       const added = await place.viewlog(['activate', '2', ...place.files], asEditor(place).as);
       expect(added.code, added.text).toBe(0);
     },

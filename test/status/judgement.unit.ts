@@ -278,7 +278,8 @@ const isGreen = (model: StatusModel, problem?: StatusModel['problems'][number]):
   problem !== undefined &&
   noticesOf(model).some(
     ({ title }) =>
-      title.startsWith(`${problem.name}: the problem`) && / (?:ended on|had ended by) /.test(title),
+      title.startsWith(`${problem.name}: the problem`) &&
+      / (?:ended on|have ended, the last on) /.test(title),
   );
 
 /**

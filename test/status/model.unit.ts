@@ -45,7 +45,9 @@ it('the status page shows a moved site as fixed if its second address is listed 
   scene.refuse(2, moved, MOVED);
   scene.accept(9, '1', MINUTE_MS);
   scene.list({ ...AURORA, origins: [...AURORA.origins, MOVED] }, { id: '2' });
-  expect(scene.text()).toContain('The cause is gone, but no view has been accepted since.');
+  expect(scene.text()).toContain(
+    'The cause is gone, but viewlog has counted no accepted view since.',
+  );
   scene.accept(1, '1', MINUTE_MS);
   const fixed = `Views were accepted again on ${at('14:09')}.`;
   expect(scene.text()).toContain(fixed);
@@ -59,7 +61,7 @@ it('the status page shows when counting began, if the collector has run for days
   const scene = new Scene([AURORA], NOON - 3 * DAY_MS);
   scene.counts.sinceMs -= DAY_MS;
   scene.accept();
-  expect(scene.whole()).toMatch(/^Free disk: 8\.0 GiB \(days left: known after one full day\)$/m);
+  expect(scene.whole()).toMatch(/^Free disk: 8\.0 GiB \(estimate after one full day\)$/m);
   scene.around = { files: { bytesPerDay: 2 ** 30 } };
   expect(scene.whole()).toMatch(
     /\nLast view accepted 1 s ago\. viewlog restarted on 2026-11-19 14:00 UTC\. The counts began on 2026-11-18 14:00 UTC\.\n[^]*\nFree disk: 8\.0 GiB \(lasts 7 days\)\n[^]*\nWriting views-2026-11-22\.ndjson, 1\.2 KiB\. viewlog 0\.1\.0\.\n$/,
@@ -78,7 +80,9 @@ Aurora: all 69 views in the last hour were refused (origin not allowed). The ref
   69 refused views are stored. After the fix, send the views again:
     ${REPLAY}`);
     scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
-    expect(scene.text()).toContain('The cause is gone, but no view has been accepted since.');
+    expect(scene.text()).toContain(
+      'The cause is gone, but viewlog has counted no accepted view since.',
+    );
     expect(scene.text()).not.toContain(`${VIEWLOG} activate`);
     scene.around = {
       ...scene.around,
@@ -98,16 +102,16 @@ Aurora: the problem ended on ${at('14:06')}.
   });
 
   it('a comma is missing in the projects file', () => {
-    const fault = 'projects.json:3:2: expected ","';
+    const fault = 'projects.json:3:2: expected "," (and 1 more fault)';
     const around = { fault: { first: fault, line: ['', ''] as const }, files: { refusedDays } };
     const scene = sceneOf(around);
     scene.refuse(1, unlisted('77'));
     expect(scene.text()).toBe(`The projects file is invalid; views are still arriving
 The projects file has been invalid since ${at('14:00')}. viewlog continues with the last good list, but a restart would lose it and fail. ${fault}.
-  Correct the file. Until then, no command can change it. To check it again:
+  Correct the file. Until then, activate and deactivate fail. To list every fault:
     ${VIEWLOG} check ${FILES}`);
     expect(scene.whole()).toMatch(
-      /\n77\n.*\n {2}Once viewlog can use the projects file again, the status page and the doctor show the fix\.\n/,
+      /\n77\n.*\n {2}Once viewlog can use the projects file again, the fix will appear here\.\n/,
     );
     // The other notices print no command that needs the projects file, whatever their reasons.
     scene.refuse(1, moved, MOVED);
@@ -188,7 +192,7 @@ Requests without a project:
     expect(scene.text()).toBe(`Requests: 71% failed (body cut off)
 Requests without a project: 134 of 188 requests in the last hour failed before viewlog could read a project id (body cut off). The failures began on ${at('14:00')}.
   134 requests failed in the last 24 hours, most recently on ${at('14:03')} from ${MOVED}: body cut off.
-  The latest refused body ended after 2,014 bytes: its sender or a proxy cut it off. Visitors who leave a page cause a few of these. If there is a proxy, let it pass on bodies of up to 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body), and let each take up to 10 s to arrive. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
+  The latest refused body ended after 2,014 bytes, before its closing brace. If the page builds its JSON by hand, use JSON.stringify(view). Otherwise, its sender or a proxy cut it off. Visitors who leave a page cause a few of these. If there is a proxy, let it pass on bodies of up to 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body), and let each take up to 10 s to arrive. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
   134 refused requests weren't stored: viewlog stores only whole JSON objects.`);
     scene.nowMs += 5_000;
@@ -249,18 +253,18 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
     scene.refuse(2, moved, MOVED);
     scene.accept(11);
     expect(scene.text()).toMatch(
-      /^Aurora: 15% refused \(origin not allowed\)\nAurora: 2 of 13 views in the last hour were refused \(origin not allowed\), and 32 more for an earlier problem that has ended\. The refusals began on/,
+      /^Aurora: 15% refused \(origin not allowed\)\nAurora: 2 of 13 views in the last hour were refused \(origin not allowed\), not counting 32 refused because of an earlier problem that has ended\. The refusals began on/,
     );
     scene.around = { store: { unavailable: 'x' } };
     const during =
-      'Aurora: 2 of 13 views in the last hour were refused (origin not allowed), and 32 more during the outage.';
+      'Aurora: 2 of 13 views in the last hour were refused (origin not allowed), not counting 32 during the outage.';
     expect(scene.text()).toContain(during);
     // The origin is added, but the store still refuses views.
     scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
     scene.accept();
     scene.refuse(9, { code: 'invalid-view', project: '1' });
     expect(scene.text()).toContain(
-      '9 of 21 views in the last hour were refused (invalid view), and 2 more for an earlier problem that has ended, and 32 more during the outage.',
+      '9 of 21 views in the last hour were refused (invalid view), not counting 2 refused because of an earlier problem that has ended and 32 during the outage.',
     );
   });
 
@@ -275,13 +279,13 @@ Requests without a project: 9 of 10 requests in the last hour failed before view
       "2 refused requests weren't stored: viewlog stores only views sent with POST.",
     );
     expect(scene.text())
-      .toContain(`  5 requests failed in the last 24 hours, most recently on ${at('14:00')} from https://b.example: unsupported media type (the body was sent as "text/plain").
+      .toContain(`  5 requests failed in the last 24 hours. The latest came on ${at('14:00')} from https://b.example: unsupported media type (the body was sent as "text/plain").
   Another case, most recently on ${at('14:00')} from ${MOVED}: unsupported media type (the body was sent as "text/plain").
   Send views uncompressed, as application/json in UTF-8. With sendBeacon, put the view in a Blob of that type.
 `);
     expect(scene.text())
       .toContain(`  2 requests failed in the last 24 hours, most recently on ${at('14:00')} from ${MOVED}: method not allowed (Refused).
-  Have the pages post straight to the address at which viewlog answers. A redirect, for example from http to https, can turn a POST into a GET. To read more:
+  Have the pages post to the final address, the one after any redirect. A redirect, for example from http to https, can turn a POST into a GET. To read more:
     ${VIEWLOG} help 405
 `);
   });
@@ -377,7 +381,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     scene.refuse(130, { code: 'rate-limited', project: '1', limit: 20 }, undefined, undefined, 0);
     const limit = "The project's limit is 20 views per minute";
     expect(scene.text()).toContain(
-      `${limit}. After a full clock minute of views, the status page and the doctor suggest a limit.`,
+      `${limit}. Within two minutes, once viewlog has counted a full minute of views, a suggested limit will appear here.`,
     );
     scene.nowMs += MINUTE_MS;
     expect(scene.text()).toContain(`Project 1: 87% refused (rate limited)
@@ -404,7 +408,7 @@ Aurora: both views in the last hour were refused (invalid view). The refusals be
   2 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://a.example: "mb" must be an integer (received "12"); "url" must start with "/" (received "home").
   Correct the page that sends these views. To check a corrected view, change it in this command:
     printf %s '${text}' | ${VIEWLOG} explain ${FILES} --origin https://a.example
-  2 refused views are stored. A replay wouldn't help: the views would be refused again.`);
+  2 refused views are stored. A replay wouldn't help: viewlog would refuse the views again.`);
     const other = [
       { field: 'hc', message: 'is required', expected: 'boolean', received: 'nothing' },
     ];
@@ -542,7 +546,7 @@ Aurora: no views accepted in the last 3 hours (25 in the same hours the day befo
 To get the first view
   Activate a project, with your own id and your site's address:
     ${VIEWLOG} activate 1000001 ${FILES} --origin https://www.example.com
-  To print the script for a project's pages, run this. Replace the address after --url with the one that browsers use:
+  To print the script for a project's pages, run this. Replace the address after --url with the one at which browsers reach viewlog:
     ${VIEWLOG} snippet 1000001 ${FILES} --url https://views.example.com
   Or send a test view from this machine (it counts like any other view):
     curl http://127.0.0.1:8080/view -H 'Content-Type`);
@@ -623,7 +627,9 @@ it('the status page shows an unlisted id until it is activated, with the command
   scene.list(AURORA, { id: '2' }, { id: '77', name: 'New' });
   expect(scene.text()).toMatch(/^New: fixed, waiting for a view\n/);
   expect(headlineOf(scene.model())[0]).toBe('amber');
-  expect(scene.text()).toContain('The cause is gone, but no view has been accepted since.');
+  expect(scene.text()).toContain(
+    'The cause is gone, but viewlog has counted no accepted view since.',
+  );
   const now = again.replace('Once the project accepts https://x.example,', 'To');
   expect(scene.whole()).toContain(now);
   scene.accept(1, '77');
@@ -643,7 +649,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   // viewlog doesn't remember the entry.
   scene.projects = new ProjectList({ projects: [AURORA, { id: '2' }] });
   expect(scene.text())
-    .toContain(`Project 77 (no longer listed): 9 of 10 views in the last hour were refused (project not activated), and 9 more for an earlier problem that has ended. The refusals began on ${at('14:00')}.
+    .toContain(`Project 77 (no longer listed): 9 of 10 views in the last hour were refused (project not activated), not counting 9 refused because of an earlier problem that has ended. The refusals began on ${at('14:00')}.
   Project 77 was in the projects file; its last accepted view came on ${at('14:00')}. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. To add a new entry instead, with only https://x.example as its origin and without the old name and limit:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example
   18 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: the projects file doesn't list this id.${again.trimEnd().replace('9 refused', '18 refused')}`);
@@ -686,6 +692,28 @@ it('the status page warns for a day if an edit opened a project to every site', 
   expect(scene.text()).toContain('\nKelp no longer lists origins, so it accepts views from ');
   scene.list(AURORA, { id: '2', origins: [MOVED] });
   expect(scene.text()).not.toContain('no longer lists');
+  scene.refuse(8, { ...moved, project: '2' }, 'https://evil.example');
+  scene.list(AURORA, { id: '2' });
+  expect(headlineOf(scene.model())).toStrictEqual(['amber', 'Project 2: origins lost']);
+  expect(scene.text()).toContain(
+    `  viewlog would accept such views now, but only because the project no longer lists origins. If they were removed by mistake, restore them before you replay any views:\n    ${VIEWLOG} activate 2 ${FILES} --origin ${MOVED}\n`,
+  );
+  scene.around = { files: { refusedDays } };
+  const replay =
+    '9 refused views are stored. If you removed the origins on purpose, send the views again:';
+  expect(scene.text()).toContain(replay);
+  // A replay sends the project's views of every origin.
+  const [before] = scene.text().split(replay);
+  expect(before).toContain('Project 2 no longer lists origins');
+  scene.accept(1, '2');
+  expect(scene.text()).toContain(replay);
+  // The list in use stays open while its file is invalid.
+  scene.around = { fault: { line: ['', ''] } };
+  expect(headlineOf(scene.model())[1]).toMatch(/; Project 2 accepts views from every site$/);
+  expect(scene.text()).toContain('\nProject 2 no longer lists origins, so it accepts views ');
+  expect(scene.text()).not.toContain(' activate 2 ');
+  scene.around = {};
+  scene.list(AURORA, { id: '2', origins: [MOVED] });
   scene.list(AURORA, { id: '2' });
   scene.nowMs += DAY_MS + 1;
   expect(scene.text()).not.toContain('no longer lists');
@@ -800,7 +828,9 @@ it('the status page says when the first view came after the edit, although other
   scene.nowMs += 3 * MINUTE_MS;
   scene.list({ ...AURORA, origins: ['https://a.example', MOVED] });
   expect(scene.text()).toMatch(/^Aurora: fixed, waiting for a view/);
-  expect(scene.text()).toContain('The cause is gone, but no view has been accepted since.');
+  expect(scene.text()).toContain(
+    'The cause is gone, but viewlog has counted no accepted view since.',
+  );
   scene.nowMs += 5 * MINUTE_MS;
   scene.accept(3);
   expect(scene.text()).toContain(`Aurora: the problem ended on ${at('14:08')}.`);
@@ -878,7 +908,7 @@ it('refusals of a problem that has ended are no part of the next one with its ca
   const again = restarted(scene, AURORA);
   for (const { text, isAlarming } of [scene, again].map(seen)) {
     expect(text).toContain(
-      '1 of 7 views in the last hour was refused (origin not allowed), and 25 more for an earlier problem that has ended. The refusals began on 2026-11-22 14:00 UTC.',
+      '1 of 7 views in the last hour was refused (origin not allowed), not counting 25 refused because of an earlier problem that has ended. The refusals began on 2026-11-22 14:00 UTC.',
     );
     expect(isAlarming).toBe(false);
   }
@@ -887,7 +917,7 @@ it('refusals of a problem that has ended are no part of the next one with its ca
   again.list(AURORA);
   again.refuse(20, moved, MOVED);
   expect(again.text()).toContain(
-    '20 of 27 views in the last hour were refused (origin not allowed), and 26 more for an earlier problem that has ended.',
+    '20 of 27 views in the last hour were refused (origin not allowed), not counting 26 refused because of an earlier problem that has ended.',
   );
   expect(again.model().isAlarming).toBe(true);
 });
@@ -944,7 +974,7 @@ it("the status page doesn't call a cause fixed just because its project is no lo
   expect(scene.text()).toBe('Views are arriving from Project 2');
   scene.refuse(9, unlisted('77'));
   expect(scene.text()).toContain(
-    '9 of 30 views in the last hour were refused (project not activated), and 15 more for an earlier problem that has ended. ',
+    '9 of 30 views in the last hour were refused (project not activated), not counting 15 refused because of an earlier problem that has ended. ',
   );
 });
 
@@ -1158,18 +1188,18 @@ describe('the status page says what happened to refused views', () => {
     });
     scene.refuse(9, moved, MOVED);
     expect(scene.text().split('\n').slice(1, 4)).toStrictEqual([
-      `viewlog can't use 1 file of refused views: "${path}" belongs to root.`,
+      `viewlog can't read or write "${path}", a file of refused views, because it belongs to root.`,
       '  To give viewlog read and write access:',
       `    sudo chgrp 4712 ${path} && sudo chmod g+rw ${path}`,
     ]);
     expect(scene.text()).toMatch(
-      /\n {2}9 refused views are stored\. Once viewlog can read the file, the status page and the doctor show the command for a replay\.$/,
+      /\n {2}9 refused views are stored\. Once viewlog can read the file, the command for a replay will appear here\.$/,
     );
-    expect(scene.text()).not.toContain(' replay ');
+    expect(scene.text()).not.toContain(' replay /');
     const own = { day: DAY, path, owner: NAMELESS };
     scene.around = { ...scene.around, files: { refusedDays, closedFiles: [own] } };
     expect(scene.text()).toContain(
-      `\nviewlog isn't allowed to use 1 file of refused views: "${path}".\n`,
+      `\nviewlog can't read or write "${path}", a file of refused views, because of its permissions.\n`,
     );
     const other = { day: DAY, path: `${path}.gz`, owner };
     scene.around = {
@@ -1177,7 +1207,7 @@ describe('the status page says what happened to refused views', () => {
       files: { refusedDays, closedFiles: [{ day: DAY, path, owner }, other] },
     };
     expect(scene.text()).toContain(
-      "viewlog can't use 2 files of refused views: they belong to root.",
+      "viewlog can't read or write 2 files of refused views, because they belong to root.",
     );
     // Root has copied several files into the directory, perhaps also some that no view needs now.
     const copied = { refusedDays, closedFiles: [{ day: DAY, path, owner }], copiesGid: 4713 };
@@ -1189,7 +1219,7 @@ describe('the status page says what happened to refused views', () => {
     const scene = sceneOf({ files: { closedDirectory } });
     scene.refuse(9, moved, MOVED);
     expect(scene.text()).toMatch(
-      /\n {2}9 refused views were stored\. Once .*, the status page and the doctor show how many of them were sent again/,
+      /\n {2}9 refused views were stored\. Once .*, the command for a replay will appear here/,
     );
   });
 
@@ -1244,7 +1274,7 @@ it('the status page says what happened to views refused for a fixed cause, while
     .toBe(`Views are arriving from 2 of 2 active projects; earlier problems have ended
 Aurora: the problem (origin not allowed) ended on ${at('14:00')}. 1 view in the last hour was refused for another cause (rate limited).
   1 view was refused in the last 24 hours, on ${at('14:00')}: rate limited.
-  The project's limit is 10 views per minute. After a full clock minute of views, the status page and the doctor suggest a limit.
+  The project's limit is 10 views per minute. Within two minutes, once viewlog has counted a full minute of views, a suggested limit will appear here.
   1 refused view wasn't stored: viewlog stores no views over a project's limit.
   5 views were refused in the last 24 hours, most recently on ${at('14:00')} from ${MOVED}: origin not allowed.
   Views were accepted again on ${at('14:00')}.
@@ -1270,9 +1300,9 @@ it.each([
     scene.refuse(9, moved, MOVED);
     scene.refuse(9, { code: 'rate-limited', project: '2' });
     scene.refuse(9, unlisted('77'), MOVED);
-    const once = 'Once views can be stored again, the status page and the doctor show the ';
+    const once = 'Once views can be stored again, the ';
     expect(scene.text()).toContain(
-      `\n  ${once}fix.\n  9 refused views are stored. ${once}command for a replay`,
+      `\n  ${once}fix will appear here.\n  9 refused views are stored. ${once}command for a replay will appear here`,
     );
     expect(scene.whole()).not.toMatch(/srv\/viewlog (activate|replay)/);
   },
@@ -1346,7 +1376,7 @@ it('the status page says whether views were refused for one fixed cause or sever
   scene.accept();
   scene.refuse(1, { code: 'invalid-view', project: '1' });
   expect(scene.text()).toContain(
-    '1 of 2 views in the last hour was refused (invalid view), and 1 more for an earlier problem that has ended. ',
+    '1 of 2 views in the last hour was refused (invalid view), not counting 1 refused because of an earlier problem that has ended. ',
   );
   scene.list(
     { ...AURORA, origins: [...AURORA.origins, MOVED], maxViewsPerMinute: 20 },
@@ -1355,7 +1385,9 @@ it('the status page says whether views were refused for one fixed cause or sever
   scene.refuse(3, { code: 'rate-limited', project: '1', limit: 10 });
   scene.accept();
   scene.refuse(2, { code: 'invalid-view', project: '1' });
-  expect(scene.text()).toContain(', and 4 more for earlier problems that have ended. ');
+  expect(scene.text()).toContain(
+    ', not counting 4 refused because of earlier problems that have ended. ',
+  );
 });
 
 it('the status page says that the disk will be full in less than a day', () => {
@@ -1414,7 +1446,7 @@ it('the status page gives the maximum of a chart in words and a long name as a t
   scene.refuse(9, moved, MOVED);
   scene.accept(4);
   const html = page({ model: scene.model(), open: new Set(['1']) });
-  expect(html).toContain('Most in one of the last 24 hours: 4 accepted, 9 refused.');
+  expect(html).toContain('Highest counts per hour in the last 24 hours: 4 accepted, 9 refused.');
   expect(html).toContain(`<bdi title="${'x'.repeat(99)}">`);
   // The style sheet hides the reasons in a phone's headline.
   expect(html).toContain('<span class="why"> (origin not allowed)</span>');
