@@ -147,8 +147,8 @@ const openedEntry = v.object({ id: text, origins: v.array(text), openedMs: numbe
 export type SavedCounts = Omit<v.InferOutput<typeof savedCounts>, 'savedMs' | 'removed' | 'opened'>;
 export const savedCounts = v.object({
   sinceMs: number,
-  /** When they were saved. */
-  savedMs: v.optional(number, Infinity),
+  /** When they were saved; earlier builds didn't say. */
+  savedMs: v.optional(number),
   /** The last entries of projects that are no longer listed. */
   removed: v.optional(v.array(removedEntry), []),
   /** The projects that have lost their origins. */

@@ -96,7 +96,7 @@ export class CountsFile {
       counts.restore(saved);
       projects.noteGone(removed, counts.startMs);
       projects.noteOpened([...removed, ...opened], counts.startMs);
-      await countLost(this.#options, savedMs).catch(() => {});
+      if (savedMs !== undefined) await countLost(this.#options, savedMs).catch(() => {});
       this.#saved = this.#changes();
     } catch (error) {
       if (errnoOf(error) === 'ENOENT') return;

@@ -226,6 +226,11 @@ describe('saved counts', () => {
     expect(again.text()).toContain('Project 1: all 3 views in the last hour were refused (origin ');
     expect(again.text()).toContain(`2026-11-22 14:00 UTC from ${origin}: origin not allowed.`);
     expect(again.text()).toContain('"url" must be a string that starts with "/" (received "home")');
+    // The counts of earlier builds don't say when they were saved.
+    const now = savedIn(dir);
+    writeFileSync(join(dir, 'status.json'), now.replace(/"savedMs":\d+,/, ''));
+    expect((await reopened(dir, scene)).again.text()).toContain('Project 1: its only view in the ');
+    writeFileSync(join(dir, 'status.json'), now);
     // They aren't this process's.
     expect([again.counts.received, again.counts.latestRefused]).toStrictEqual([0, []]);
     await fileOf(again, dir).file.save();
