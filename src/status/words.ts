@@ -127,11 +127,11 @@ const NAMES_MAX = 3;
 /** Returns the headline, with its colour. */
 export function headlineOf(model: StatusModel): [kind: string, text: string] {
   const [kind, text] = arrivalsOf(model);
-  const [first, ...others] = model.opened;
+  const unnamed = model.opened.filter((name) => !text.includes(`${named(name)}: ${LOST}`));
+  const [first, ...others] = unnamed;
   if (first === undefined || kind === 'red') return [kind, text];
-  const who = others.length === 0 ? named(first) : plural(model.opened.length, 'project');
+  const who = others.length === 0 ? named(first) : plural(unnamed.length, 'project');
   const opened = `${who} accept${others.length === 0 ? 's' : ''} views from every site`;
-  if (text.includes(`: ${LOST}`)) return [kind, text];
   if (kind === 'amber') return [kind, `${text}; ${opened}`];
   return ['amber', `${opened}; ${text.replace(/^[A-Z]/, (letter) => letter.toLowerCase())}`];
 }

@@ -719,6 +719,17 @@ it('the status page warns for a day if an edit opened a project to every site', 
   expect(scene.text()).not.toContain('no longer lists');
 });
 
+it('the headline names each project that accepts views from every site once', () => {
+  const scene = sceneOf();
+  const closed = ['2', '3'].map((id) => ({ id, origins: [MOVED] }));
+  scene.list(AURORA, ...closed);
+  scene.refuse(1, { ...moved, project: '2' }, 'https://evil.example');
+  scene.list(AURORA, { id: '2' }, { id: '3' });
+  expect(headlineOf(scene.model())[1]).toBe(
+    'Project 2: origins lost; Project 3 accepts views from every site',
+  );
+});
+
 it('the status page also warns if a project is listed again without the origins that it had', () => {
   const scene = sceneOf();
   const [closed, open] = [{ id: '2', origins: [MOVED] }, { id: '2' }];
