@@ -196,7 +196,7 @@ function doubtsAbout(before: ProjectEntry, after: ProjectEntry): string[] {
 /**
  * Returns the rules that a project had before its removal, and the command that restores them;
  * `undefined` if the new entry has the same rules.
- * @param operator the address in the projects file, which the command must not replace.
+ * @param operator the operator's address in the projects file.
  */
 function earlierEntry(
   last: Awaited<ReturnType<typeof lastEntryOf>>,
@@ -205,10 +205,9 @@ function earlierEntry(
   of: Installation,
 ): { was: string; restore: string } | undefined {
   if (last === undefined || rulesOf(last) === rulesOf(added)) return undefined;
-  const entry = { ...last, operator: operator ? undefined : last.operator };
   return {
     was: `Project ${last.id} was listed before, for ${rulesOf(last)}`,
-    restore: `To restore that entry, run: ${commands.activateAsWas(of, entry)}`,
+    restore: `To restore that entry, run: ${commands.activateAsWas(of, last, operator)}`,
   };
 }
 

@@ -102,9 +102,7 @@ function problemsOf(
   const project = projects.find((listed) => listed.id === id);
   if (project !== undefined && project.active !== false) return [];
   const was = project === undefined && last;
-  const fix = was
-    ? commands.activateAsWas(of, operator ? { ...was, operator: undefined } : was)
-    : commands.activate(of, id);
+  const fix = was ? commands.activateAsWas(of, was, operator) : commands.activate(of, id);
   const what = `${project === undefined ? "isn't listed" : 'is inactive'} in ${printable(path, Infinity)}`;
   return [`Project ${id} ${what}, so its views are refused; run: ${fix}`];
 }

@@ -181,17 +181,21 @@ interface Entry {
   readonly operator?: string | undefined;
 }
 
-/** Returns the command that lists a project again as it was. */
+/**
+ * Returns the command that lists a project again as it was.
+ * @param listed the operator's address in the projects file, which the command must not replace.
+ */
 export const activateAsWas = (
   of: Installation,
   { id, name, origins, contact, maxViewsPerMinute, operator }: Entry,
+  listed?: string,
 ): string =>
   activate(of, id, {
     name,
     origin: origins,
     contact,
     'max-views-per-minute': maxViewsPerMinute,
-    operator,
+    operator: listed ? undefined : operator,
   });
 
 export const deactivate = (of: Installation, id: string): string =>
