@@ -719,6 +719,18 @@ it('the status page warns for a day if an edit opened a project to every site', 
   expect(scene.text()).not.toContain('no longer lists');
 });
 
+it('refusals that ended only because origins were lost are open again once these are restored', () => {
+  const scene = sceneOf();
+  scene.list({ ...AURORA, origins: ['https://a.example'] });
+  scene.refuse(1, moved, MOVED);
+  scene.list({ id: '1' });
+  scene.accept();
+  scene.list({ ...AURORA, origins: ['https://a.example'] });
+  expect(scene.text()).toContain(
+    `  If ${MOVED} is one of the project's sites, add it:\n    ${VIEWLOG} activate 1 ${FILES} --origin ${MOVED}\n`,
+  );
+});
+
 it('the headline names each project that accepts views from every site once', () => {
   const scene = sceneOf();
   const closed = ['2', '3'].map((id) => ({ id, origins: [MOVED] }));
