@@ -22,6 +22,16 @@ it.each<[what: string, text: string | undefined, command: string | undefined]>([
     commands.activate(INSTALLATION, '7'),
   ],
   [
+    "the operator's address of a removed project's entry",
+    '/srv/viewlog activate 7 --data /data --operator a@b.example',
+    commands.activateAsWas(INSTALLATION, { id: '7', operator: 'a@b.example' }),
+  ],
+  [
+    "no operator's address if the file lists one",
+    '/srv/viewlog activate 7 --data /data',
+    commands.activateAsWas(INSTALLATION, { id: '7', operator: 'a@b.example' }, 'c@d.example'),
+  ],
+  [
     'quotes around text that a shell would split or expand',
     `/usr/bin/node '/srv/my view.mjs' activate 7 --data /data --origin 'https://*.example'`,
     commands.activate(of({ program: ['/usr/bin/node', '/srv/my view.mjs'] }), '7', {
