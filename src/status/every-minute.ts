@@ -12,7 +12,7 @@ import {
   REQUESTS,
   stateOf,
 } from './state.ts';
-import { named, problemWords, refusalLabel } from './words.ts';
+import { named, problemWords, reasonLabel } from './words.ts';
 
 interface Minutely {
   readonly snapshot: () => CollectorState;
@@ -88,7 +88,7 @@ export class RefusalLog {
     const open = reasons.filter(isOpen);
     const fixed = reasons.filter(isFixed);
     // Refusals that ended before they were logged, and the project's state before they ended.
-    const burst = fixed.filter((one) => one.lastMs > fromMs && !last.causes.has(labelOf(one)));
+    const burst = fixed.filter((one) => one.lastMs > fromMs && !last.causes.has(reasonLabel(one)));
     const since = burst.length > 0 ? Math.min(...burst.map((one) => one.acceptedSince)) : 0;
     const accepted = Math.max(0, judged.accepted - since);
     const refused = [...burst, ...open].reduce((sum, { lastHour }) => sum + lastHour, 0);
@@ -98,7 +98,7 @@ export class RefusalLog {
     // All origins share one label. It stands for the open origin with the most refusals, or for a
     // fixed one if none is open.
     for (const one of [...open, ...burst]) {
-      if (!causes.has(labelOf(one))) causes.set(labelOf(one), one);
+      if (!causes.has(reasonLabel(one))) causes.set(reasonLabel(one), one);
     }
     const project = `Project ${id}${name === undefined ? '' : ` (${named(name)})`}`;
     const listed = kind === 'unlisted' ? `${project}, which is no longer listed` : project;
@@ -115,7 +115,7 @@ export class RefusalLog {
       const which = isOne ? `For "${begun[0]}": ` : '';
       this.#log.warn(`${what}. ${which}${this.#fixFor(begun[1], judged)}`);
     }
-    const logged = open.map(labelOf).filter((cause) => last.causes.has(cause));
+    const logged = open.map(reasonLabel).filter((cause) => last.causes.has(cause));
     const isOver = state === 'arriving';
     const left = new Set(isOver ? [] : logged);
     const isEnded = left.size < last.causes.size && (left.size > 0 || isOver);
@@ -123,7 +123,7 @@ export class RefusalLog {
       const ended = [...last.causes].filter((cause) => !left.has(cause));
       // Without a fix, other views may have been accepted instead.
       const isCauseFixed = (cause: string): boolean => {
-        const reasons = fixed.filter((one) => labelOf(one) === cause);
+        const reasons = fixed.filter((one) => reasonLabel(one) === cause);
         return reasons.length > 0 && reasons.every(({ remedy }) => remedy.kind === 'fixed');
       };
       const isAgain = open.length === 0 && ended.every(isCauseFixed);
@@ -143,5 +143,3 @@ export class RefusalLog {
     if (last !== NEVER) this.#logged.set(id, last);
   }
 }
-
-const labelOf = ({ sample }: JudgedReason): string => refusalLabel(sample);

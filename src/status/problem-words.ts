@@ -325,12 +325,15 @@ export function problemNotice(row: ProjectRow, of: Installation, nowMs: number):
   // In a green row, too few views were refused for the open reasons to be a problem.
   const fixed = reasons.filter(isFixed);
   const which = open.length > 0 ? reasonsWords(fixed) : '';
+  const isOnlyOff = !active && open.every(({ sample }) => sample.code === 'project-not-activated');
+  // `still` already says why.
+  const why = isOnlyOff ? '' : reasonsWords(open);
   const refusals = kind === 'requests' ? 'The failures began' : 'The refusals began';
   const begun = state === 'silent' ? 'The last view was accepted' : refusals;
   const time = at(sinceOf(row));
   const what = isGreen
     ? `the problem${fixed.length === 1 ? `${which} ended` : `s${which} have ended, the last`} on ${time}`
-    : `${problemWords(row, reasonsWords(open))}. ${begun} on ${time}`;
+    : `${problemWords(row, why)}. ${begun} on ${time}`;
   const since = `${named(name)}${still}: ${what}.`;
   const title = isGreen && open.length > 0 ? `${since} ${otherRefusals(row)}` : since;
   const steps = causeSteps(row, shown, of, nowMs);
@@ -784,7 +787,9 @@ export function fixOf(reason: Refused, of: Installation): Step {
   if (remedy.kind === 'activate' || remedy.kind === 'add-origin') {
     const { kind, origin } = remedy;
     const too = kind === 'activate' ? ' and activate the project' : '';
-    const add = `If ${origin} is one of the project's sites, add it${too}:`;
+    const isActivated = kind === 'add-origin' && sample.code === 'project-not-activated';
+    const now = isActivated ? "The project is active now but doesn't list this origin. " : '';
+    const add = `${now}If ${origin} is one of the project's sites, add it${too}:`;
     const isAdded = kind === 'add-origin' || (remedy.isListed && origin !== undefined);
     const how = isAdded
       ? add

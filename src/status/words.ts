@@ -8,8 +8,6 @@ import type { ProjectsFault } from '../projects/project-list.ts';
 import { isStray, LATEST_MAX } from './counts.ts';
 import { isStream, NONE_ACTIVE } from './health.ts';
 import type { LatestRefusal, ProjectRow, StatusModel } from './model.ts';
-import type { RefusalCode } from '../view/refusal.ts';
-import type { Remedy } from '../view/remedy.ts';
 import type { Sample } from './reasons.ts';
 import {
   isFixed,
@@ -97,22 +95,17 @@ const refusedInAll = ({
 }: Pick<Judged, 'refused'> & Partial<Pick<ProjectRow, 'figures'>>): number =>
   figures?.refusedLastHour ?? refused;
 
-/** Why the views of a reason are refused now: the project may have been activated since. */
-const labelNow = ({ sample, remedy: { kind } }: JudgedReason): string =>
-  kind === 'send-origin'
+/** Returns why the views of a reason were refused. Its project may have been changed since. */
+export const reasonLabel = ({ sample }: Pick<JudgedReason, 'sample'>): string =>
+  sample.code === 'origin-not-allowed' && sample.origin === undefined
     ? 'no Origin header'
-    : refusalLabel({ ...sample, code: CODE_NOW[kind] ?? sample.code });
-
-const CODE_NOW: Readonly<Partial<Record<Remedy['kind'], RefusalCode>>> = {
-  'add-origin': 'origin-not-allowed',
-  activate: 'project-not-activated',
-};
+    : refusalLabel(sample);
 
 const LABELS_MAX = 3;
 
 /** ` (origin not allowed)`: each of these reasons once, open ones first, then the most frequent. */
 export function reasonsWords(reasons: Judged['reasons']): string {
-  const labels = [...new Set(reasons.map(labelNow))];
+  const labels = [...new Set(reasons.map(reasonLabel))];
   const more = labels.length - LABELS_MAX;
   const shown = labels.slice(0, LABELS_MAX).join(', ');
   const others = more > 0 ? ` and ${plural(more, 'other reason')}` : '';

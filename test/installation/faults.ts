@@ -127,7 +127,7 @@ const activated = (id: string, isListed: boolean) => async (place: Place) => {
   await place.starts();
   for (let i = 0; i < 3; i++) expect(await place.send({ p: id })).toBe(403);
   const said = await place.pageThatSays(
-    /project not activated|Unlisted ids with views in the last 24 hours:/,
+    /inactive but sending|Unlisted ids with views in the last 24 hours:/,
   );
   const command = commandBelow(
     said,

@@ -405,6 +405,19 @@ it('a collector logs the advice about a removed id without naming one cause', ()
   expect(log.lines[0]).not.toContain('For "');
 });
 
+it('a collector logs a missing Origin header as a cause of its own', () => {
+  const log = memoryLog();
+  const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
+  const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
+  scene.refuse(2, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
+  scene.refuse(1, { code: 'origin-not-allowed', project: '1' });
+  for (const one of scene.judged()) refusalLog.update(one, scene.state());
+  expect(log.lines).toHaveLength(1);
+  expect(log.lines[0]).toContain(
+    '(origin not allowed, no Origin header). For "origin not allowed": If https://b.example is ',
+  );
+});
+
 it.each([
   ['rarer', 4, 9],
   ['more frequent', 9, 4],

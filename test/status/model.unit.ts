@@ -507,7 +507,7 @@ Aurora: its only view in the last hour was refused (no Origin header). The refus
   The project accepts only its listed origins, so it refuses views without an Origin header. Browsers send the header, and a proxy must pass it on. A program must send one of the project's origins, or use the id of a project without origins. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
   1 refused view is stored. A replay wouldn't help: the project would refuse the view again, because it has no Origin header.
-Project 3 (inactive but sending): all 99 views in the last hour were refused (project not activated). The refusals began on ${at('14:00')}.
+Project 3 (inactive but sending): all 99 views in the last hour were refused. The refusals began on ${at('14:00')}.
   99 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: the project is inactive.
   If you don't want to count this site, remove the script from its pages. To count it, activate the project:
     ${VIEWLOG} activate 3 ${FILES}
@@ -649,7 +649,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   // viewlog doesn't remember the entry.
   scene.projects = new ProjectList({ projects: [AURORA, { id: '2' }] });
   expect(scene.text())
-    .toContain(`Project 77 (no longer listed): 9 of 10 views in the last hour were refused (project not activated), not counting 9 refused because of an earlier problem that has ended. The refusals began on ${at('14:00')}.
+    .toContain(`Project 77 (no longer listed): 9 of 10 views in the last hour were refused, not counting 9 refused because of an earlier problem that has ended. The refusals began on ${at('14:00')}.
   Project 77 was in the projects file; its last accepted view came on ${at('14:00')}. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. To add a new entry instead, with only https://x.example as its origin and without the old name and limit:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example
   18 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: the projects file doesn't list this id.${again.trimEnd().replace('9 refused', '18 refused')}`);
@@ -793,7 +793,9 @@ it('the headline and the problem name and count the same causes', () => {
   expect(scene.text()).toContain(`${both}. The refusals`);
   scene.list({ ...AURORA, origins: ['https://a.example'], active: false });
   scene.refuse(1, unlisted('1'));
-  expect(scene.text()).toContain('were refused (project not activated, invalid view).');
+  expect(scene.text()).toContain(
+    'were refused (origin not allowed, invalid view, project not activated).',
+  );
 });
 
 it("the status page doesn't add an unlisted origin to an inactive project without asking", () => {
@@ -997,7 +999,7 @@ it("the status page doesn't call a cause fixed just because its project is no lo
   expect(scene.text()).toBe('Views are arriving from Project 2');
   scene.refuse(9, unlisted('77'));
   expect(scene.text()).toContain(
-    '9 of 30 views in the last hour were refused (project not activated), not counting 15 refused because of an earlier problem that has ended. ',
+    '9 of 30 views in the last hour were refused, not counting 15 refused because of an earlier problem that has ended. ',
   );
 });
 
@@ -1552,9 +1554,9 @@ it("the status page separates the origins of an unlisted id's views", () => {
   scene.list(AURORA, { id: '77', origins: [b] });
   scene.accept(1, '77');
   expect(scene.text()).toContain(
-    `If ${a} is one of the project's sites, add it:\n    ${activate(a)}  3 refused views are stored. After the fix, the replay command below sends the views, too.`,
+    `The project is active now but doesn't list this origin. If ${a} is one of the project's sites, add it:\n    ${activate(a)}  3 refused views are stored. After the fix, the replay command below sends the views, too.`,
   );
-  expect(scene.text()).toMatch(/^Project 77: 75% refused \(origin not allowed\)\n/);
+  expect(scene.text()).toMatch(/^Project 77: 75% refused \(project not activated\)\n/);
   expect(scene.text()).toContain('2 refused views are stored. To send the views again:');
   // The limit includes those that are counted together.
   for (let i = 0; i < 30; i++) scene.refuse(1, unlisted('88'), `https://${i}.example`);
