@@ -76,7 +76,7 @@ export function collectorStatus({ keepDays, installation, snapshot }: CollectorS
       judged.kind === 'unlisted'
         ? delistedStep(judged, judged.activity.lastAcceptedMs, installation())
         : fixOf(reason, installation()),
-    ).replace(/ here\.$/, ' on the status page.');
+    );
   /** Returns what is wrong with the data directory and its fix, in one line. */
   const directoryWarning = async (): Promise<string | undefined> => {
     const { closedDirectory } = await filesNow();

@@ -676,7 +676,7 @@ const END: Readonly<Record<Obstacle, string>> = {
 };
 
 const laterOf = (obstacle: Obstacle, what: string): string =>
-  `Once ${END[obstacle]}, ${what} will appear here.`;
+  `Once ${END[obstacle]}, ${what} will appear on the status page.`;
 
 /** Returns why no command can send stored views again now; `undefined`: one can. */
 function obstructionOf(
@@ -839,7 +839,7 @@ const NULL_ORIGIN =
   "sends it. Open the page at its site's address.";
 
 const UNKNOWN_RATE =
-  'Within two minutes, once viewlog has counted a full minute of views, a suggested limit will appear here.';
+  'Within two minutes, once viewlog has counted a full minute of views, a suggested limit will appear on the status page.';
 
 function proxyStep(sample: Sample, bodyBytes: number, of: Installation): Step {
   const { isCut, bytes } = sample;

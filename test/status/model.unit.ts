@@ -111,7 +111,7 @@ The projects file has been invalid since ${at('14:00')}. viewlog continues with 
   Correct the file. Until then, activate and deactivate fail. To list every fault:
     ${VIEWLOG} check ${FILES}`);
     expect(scene.whole()).toMatch(
-      /\n77\n.*\n {2}Once viewlog can use the projects file again, the fix will appear here\.\n/,
+      /\n77\n.*\n {2}Once viewlog can use the projects file again, the fix will appear on the status page\.\n/,
     );
     // The other notices print no command that needs the projects file, whatever their reasons.
     scene.refuse(1, moved, MOVED);
@@ -381,7 +381,7 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     scene.refuse(130, { code: 'rate-limited', project: '1', limit: 20 }, undefined, undefined, 0);
     const limit = "The project's limit is 20 views per minute";
     expect(scene.text()).toContain(
-      `${limit}. Within two minutes, once viewlog has counted a full minute of views, a suggested limit will appear here.`,
+      `${limit}. Within two minutes, once viewlog has counted a full minute of views, a suggested limit will appear on the status page.`,
     );
     scene.nowMs += MINUTE_MS;
     expect(scene.text()).toContain(`Project 1: 87% refused (rate limited)
@@ -1218,7 +1218,7 @@ describe('the status page says what happened to refused views', () => {
       `    sudo chgrp 4712 ${path} && sudo chmod g+rw ${path}`,
     ]);
     expect(scene.text()).toMatch(
-      /\n {2}9 refused views are stored\. Once viewlog can read the file, the command for a replay will appear here\.$/,
+      /\n {2}9 refused views are stored\. Once viewlog can read the file, the command for a replay will appear on the status page\.$/,
     );
     expect(scene.text()).not.toContain(' replay /');
     const own = { day: DAY, path, owner: NAMELESS };
@@ -1244,7 +1244,7 @@ describe('the status page says what happened to refused views', () => {
     const scene = sceneOf({ files: { closedDirectory } });
     scene.refuse(9, moved, MOVED);
     expect(scene.text()).toMatch(
-      /\n {2}9 refused views were stored\. Once .*, the command for a replay will appear here/,
+      /\n {2}9 refused views were stored\. Once .*, the command for a replay will appear on the status page/,
     );
   });
 
@@ -1299,7 +1299,7 @@ it('the status page says what happened to views refused for a fixed cause, while
     .toBe(`Views are arriving from 2 of 2 active projects; earlier problems have ended
 Aurora: the problem (origin not allowed) ended on ${at('14:00')}. 1 view in the last hour was refused for another cause (rate limited).
   1 view was refused in the last 24 hours, on ${at('14:00')}: rate limited.
-  The project's limit is 10 views per minute. Within two minutes, once viewlog has counted a full minute of views, a suggested limit will appear here.
+  The project's limit is 10 views per minute. Within two minutes, once viewlog has counted a full minute of views, a suggested limit will appear on the status page.
   1 refused view wasn't stored: viewlog stores no views over a project's limit.
   5 views were refused in the last 24 hours, most recently on ${at('14:00')} from ${MOVED}: origin not allowed.
   Views were accepted again on ${at('14:00')}.
@@ -1327,7 +1327,7 @@ it.each([
     scene.refuse(9, unlisted('77'), MOVED);
     const once = 'Once views can be stored again, the ';
     expect(scene.text()).toContain(
-      `\n  ${once}fix will appear here.\n  9 refused views are stored. ${once}command for a replay will appear here`,
+      `\n  ${once}fix will appear on the status page.\n  9 refused views are stored. ${once}command for a replay will appear on the status page`,
     );
     expect(scene.whole()).not.toMatch(/srv\/viewlog (activate|replay)/);
   },
