@@ -34,6 +34,7 @@ const texts = {
   ...filesIn(join(import.meta.dirname, 'src/manual'), '.md'),
   ...filesIn(join(import.meta.dirname, 'src/manual'), '.txt'),
   ...filesIn(join(import.meta.dirname, 'src/commands/example/templates'), '.template'),
+  ...filesIn(join(import.meta.dirname, 'data'), 'projects.schema.json'),
   'page.css': page.css,
   'page.js': page.js,
   'report.css': await minified(join(import.meta.dirname, 'src/report/report.css')),

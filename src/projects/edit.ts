@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import schema from '../../data/projects.schema.json' with { type: 'json' };
+import { builtTexts } from '../base/built.ts';
 import { errnoOf, EXIT, Fatal, errorText } from '../base/exit.ts';
 import { printable } from '../base/text.ts';
 import { prepareDirectory } from '../disk/directory.ts';
@@ -15,7 +15,8 @@ import type { ProjectEntry, ProjectsFile } from './projects-schema.ts';
 // create. A rename then replaces the file, if it is unchanged since it was read. So an edit that is
 // cut short leaves the old file or the new one, and two simultaneous edits don't undo each other.
 
-const EMPTY = '{\n  "$schema": "./projects.schema.json",\n  "projects": []\n}\n';
+const SCHEMA = 'projects.schema.json';
+const EMPTY = `{\n  "$schema": "./${SCHEMA}",\n  "projects": []\n}\n`;
 const FILE_MODE = 0o640;
 
 interface Edit {
@@ -151,9 +152,8 @@ function fill(fd: number, text: string, { uid, gid, mode }: Rights, isNew: boole
 }
 
 function createSchema(directory: string, rights: Rights): void {
-  const path = `${directory}/projects.schema.json`;
+  const path = `${directory}/${SCHEMA}`;
   // Root must not write through a link.
   fs.rmSync(path, { force: true });
-  const text = `${JSON.stringify(schema, null, 2)}\n`;
-  fill(fs.openSync(path, 'wx', FILE_MODE), text, rights, true);
+  fill(fs.openSync(path, 'wx', FILE_MODE), builtTexts()[SCHEMA] ?? '', rights, true);
 }

@@ -24,6 +24,8 @@ test("simultaneous edits lose no project, and a umask of 077 doesn't close the f
   const listed = (await loadProjects(`${data}/projects.json`)).all().map(({ id }) => id);
   expect(listed.sort((a, b) => Number(a) - Number(b))).toEqual(done);
   expect(fs.readdirSync(data)).toEqual(['projects.json', 'projects.schema.json']);
+  const schema = new URL('../../data/projects.schema.json', import.meta.url);
+  expect(fs.readFileSync(`${data}/projects.schema.json`)).toEqual(fs.readFileSync(schema));
   expect(fs.statSync(data).mode & 0o777).toBe(0o750);
   expect(fs.statSync(`${data}/projects.json`).mode & 0o777).toBe(0o640);
 });
