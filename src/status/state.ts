@@ -271,7 +271,8 @@ function judgeReason(
     }),
   });
   const lost = lostFor(projects, sample);
-  const fixedMs = endOf(reason, activity, { remedy, project, nowMs, startMs });
+  // Once the project lists its origins again, the views are refused again.
+  const fixedMs = lost ? undefined : endOf(reason, activity, { remedy, project, nowMs, startMs });
   const entry = project ?? projects.removed(id);
   // A problem that has ended offers no fix, so nothing will allow the origin again.
   const isAllowedLater = fixedMs === undefined && allows(remedy, project);

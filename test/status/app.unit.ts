@@ -358,7 +358,7 @@ it('a collector logs when a cause of refusals begins, with the fix, and when it 
     '/srv/viewlog activate 1 --data /data --origin https://b.example';
   expect(look()).toStrictEqual([]);
   expect(refuse()).toStrictEqual([refused]);
-  scene.list({ id: '1', name: 'Aurora' });
+  scene.list({ ...closed, origins: ['https://a.example', 'https://b.example'] });
   expect(look()).toStrictEqual([]);
   scene.accept();
   scene.around = { store: { unavailable: 'the disk is full' } };
@@ -373,7 +373,7 @@ it('a collector logs when a cause of refusals begins, with the fix, and when it 
   // A second cause begins, and the first cause ends. An hour without views doesn't count as
   // "accepted again".
   scene.nowMs += HOUR_MS;
-  scene.list({ id: '1', name: 'Aurora' });
+  scene.list({ ...closed, origins: ['https://a.example', 'https://b.example'] });
   scene.accept();
   scene.refuse(3, { code: 'invalid-view', project: '1' });
   expect(look()).toStrictEqual([expect.stringContaining('(invalid view). Correct the page')]);
@@ -428,7 +428,7 @@ it.each([
     const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
     const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
     scene.refuse(ended, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
-    scene.list({ id: '1' });
+    scene.list({ id: '1', origins: ['https://a.example', 'https://b.example'] });
     scene.accept();
     scene.refuse(open, { code: 'invalid-view', project: '1' });
     for (const one of scene.judged()) refusalLog.update(one, scene.state());
@@ -520,7 +520,7 @@ it('a collector logs which causes have ended, and whether others remain', () => 
   scene.refuse(4, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
   scene.refuse(9, { code: 'invalid-view', project: '1' });
   expect(look()).toHaveLength(1);
-  scene.list({ id: '1' });
+  scene.list({ id: '1', origins: ['https://a.example', 'https://b.example'] });
   scene.accept();
   expect(look()).toStrictEqual([
     'info: Project 1: views are no longer refused for this reason (origin not allowed), but still for others',

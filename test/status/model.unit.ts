@@ -705,8 +705,13 @@ it('the status page warns for a day if an edit opened a project to every site', 
   // A replay sends the project's views of every origin.
   const [before] = scene.text().split(replay);
   expect(before).toContain('Project 2 no longer lists origins');
-  scene.accept(1, '2');
+  // An accepted view proves nothing while views of every site are accepted.
+  scene.accept(30, '2');
   expect(scene.text()).toContain(replay);
+  expect(headlineOf(scene.model())[1]).toBe('Project 2: origins lost');
+  scene.accept(60, '2');
+  expect(headlineOf(scene.model())[1]).toMatch(/^Project 2 accepts views from every site; views /);
+  expect(scene.text()).not.toContain('ended');
   // The list in use stays open while its file is invalid.
   scene.around = { fault: { line: ['', ''] } };
   expect(headlineOf(scene.model())[1]).toMatch(/; Project 2 accepts views from every site$/);
@@ -719,7 +724,7 @@ it('the status page warns for a day if an edit opened a project to every site', 
   expect(scene.text()).not.toContain('no longer lists');
 });
 
-it('refusals that ended only because origins were lost are open again once these are restored', () => {
+it('refusals are open again once lost origins are restored', () => {
   const scene = sceneOf();
   scene.list({ ...AURORA, origins: ['https://a.example'] });
   scene.refuse(1, moved, MOVED);
