@@ -1,4 +1,5 @@
 import { errorText } from '../base/exit.ts';
+import { plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
 import { HOUR_MS, MINUTE_MS, sleep } from '../base/time.ts';
 import type { CollectorState } from './health.ts';
@@ -67,8 +68,8 @@ export function everyMinute(options: Minutely): () => Promise<void> {
 const NEVER = { beganMs: -Infinity, endedMs: -Infinity, causes: new Set<string>() };
 
 /**
- * Logs when views begin to be refused for a cause, with its fix, and when the cause ends: at most
- * one line of each per project and hour.
+ * Logs when views begin to be refused, with the fix of each cause, and when causes end: each at
+ * most once per project and hour.
  */
 export class RefusalLog {
   readonly #fixFor: Minutely['fixFor'];
@@ -103,7 +104,7 @@ export class RefusalLog {
     const project = `Project ${id}${name === undefined ? '' : ` (${named(name)})`}`;
     const listed = kind === 'unlisted' ? `${project}, which is no longer listed` : project;
     const who = kind === 'requests' ? REQUESTS.name! : listed;
-    const begun = [...causes].find(([cause]) => !last.causes.has(cause));
+    const [begun, ...more] = [...causes].filter(([cause]) => !last.causes.has(cause));
     // viewlog advises a limit only after a full minute.
     const isKnown = begun?.[1].remedy.kind !== 'raise-limit' || begun[1].remedy.sent !== undefined;
     if (begun && isRefused(then) && isKnown && nowMs - last.beganMs >= HOUR_MS) {
@@ -111,9 +112,17 @@ export class RefusalLog {
       const whole = { ...then, accepted: judged.accepted };
       const what = `${who}: ${problemWords(whole, ` (${[...causes.keys()].join(', ')})`)}`;
       // The advice about a removed id is about all its views.
-      const isOne = causes.size > 1 && open.length > 0 && kind !== 'unlisted';
-      const which = isOne ? `For "${begun[0]}": ` : '';
-      this.#log.warn(`${what}. ${which}${this.#fixFor(begun[1], judged)}`);
+      const isOne = kind === 'unlisted';
+      const fixOf = ([cause, one]: typeof begun): string => {
+        const same = open.filter((other) => reasonLabel(other) === cause).length - 1;
+        const also = `The status page also shows ${plural(same, 'other refused origin')}. `;
+        return `${same > 0 && !isOne ? also : ''}${this.#fixFor(one, judged)}`;
+      };
+      const which = causes.size > 1 && open.length > 0 && !isOne ? `For "${begun[0]}": ` : '';
+      this.#log.warn(`${what}. ${which}${fixOf(begun)}`);
+      for (const other of isOne ? [] : more.filter(([, one]) => isOpen(one))) {
+        this.#log.warn(`${who}, for "${other[0]}": ${fixOf(other)}`);
+      }
     }
     const logged = open.map(reasonLabel).filter((cause) => last.causes.has(cause));
     const isOver = state === 'arriving';

@@ -405,17 +405,23 @@ it('a collector logs the advice about a removed id without naming one cause', ()
   expect(log.lines[0]).not.toContain('For "');
 });
 
-it('a collector logs a missing Origin header as a cause of its own', () => {
+it('a collector logs the fix of each cause that has begun, a missing Origin header among them', () => {
   const log = memoryLog();
   const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
   const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
   scene.refuse(2, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
-  scene.refuse(1, { code: 'origin-not-allowed', project: '1' });
+  for (const origin of [undefined, 'https://c.example', 'https://d.example']) {
+    scene.refuse(1, { code: 'origin-not-allowed', project: '1' }, origin);
+  }
   for (const one of scene.judged()) refusalLog.update(one, scene.state());
-  expect(log.lines).toHaveLength(1);
-  expect(log.lines[0]).toContain(
-    '(origin not allowed, no Origin header). For "origin not allowed": If https://b.example is ',
-  );
+  expect(log.lines).toStrictEqual([
+    expect.stringContaining(
+      '(origin not allowed, no Origin header). For "origin not allowed": The status page also shows 2 other refused origins. If https://b.example is ',
+    ),
+    expect.stringMatching(
+      /^warn: Project 1, for "no Origin header": The project accepts only its /,
+    ),
+  ]);
 });
 
 it.each([
@@ -485,7 +491,6 @@ it('a collector logs the fix for the origin with the most refusals', () => {
   const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
   scene.refuse(1, { code: 'origin-not-allowed', project: '1' }, 'https://c.example');
   scene.refuse(10, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
-  scene.refuse(1, { code: 'origin-not-allowed', project: '1' });
   for (const one of scene.judged()) refusalLog.update(one, scene.state());
   expect(log.lines).toStrictEqual([expect.stringMatching(/ --origin https:\/\/b\.example$/)]);
 });
@@ -501,7 +506,7 @@ it('a collector logs which causes have ended, and whether others remain', () => 
   };
   scene.refuse(4, { code: 'malformed-json' });
   scene.refuse(3, { code: 'unsupported-media-type' });
-  expect(look()).toHaveLength(1);
+  expect(look()).toHaveLength(2);
   scene.nowMs += HOUR_MS;
   scene.accept(1);
   expect(look()).toStrictEqual([
@@ -510,7 +515,7 @@ it('a collector logs which causes have ended, and whether others remain', () => 
   scene.nowMs += HOUR_MS;
   scene.refuse(4, { code: 'malformed-json' });
   scene.refuse(3, { code: 'unsupported-media-type' });
-  expect(look()).toHaveLength(1);
+  expect(look()).toHaveLength(2);
   scene.nowMs += HOUR_MS;
   scene.refuse(3, { code: 'unsupported-media-type' });
   expect(look()).toStrictEqual([
@@ -519,7 +524,7 @@ it('a collector logs which causes have ended, and whether others remain', () => 
   scene.list({ id: '1', origins: ['https://a.example'] });
   scene.refuse(4, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
   scene.refuse(9, { code: 'invalid-view', project: '1' });
-  expect(look()).toHaveLength(1);
+  expect(look()).toHaveLength(2);
   scene.list({ id: '1', origins: ['https://a.example', 'https://b.example'] });
   scene.accept();
   expect(look()).toStrictEqual([
