@@ -109,17 +109,25 @@ const withShortExports = (text) =>
       .join('\n');
   });
 
+/** Methods of the NATS client: they list, pause or empty, or ask for several answers. */
+const UNUSED_METHODS =
+  /^    (async )?(advisories\(\)|purge\(name|(list|names)\(subject = ""|find\(subject\)|deleteMessage\(stream, seq|(list|pause|resume|unpin|reset)\(stream|requestMany\(subject).*?^    \}$/gms;
+
 /**
  * Leaves out the enums of jsonc-parser, of Hono's server for Node the WebSockets and its own
  * `Response.json` and `Response.redirect`, of Hono's JSX the namespace of `svg` and `head`, and of the
- * NATS client the publishers of batches: viewlog needs none of them, but esbuild can't tell.
+ * NATS client the publishers of batches, the class of one stream, many methods, and what returns
+ * a push consumer: viewlog needs none of them, but esbuild can't tell.
  */
 const withoutUnused = (text) =>
   text
     .replace(/^export var (\w+);\n\(function \(\1\) \{\n.*?^\}\)\(\1 \|\| .*?;$/gms, '')
     .replace(/^\/\/#region src\/websocket\.ts$.*?^\/\/#endregion$/ms, 'let upgradeWebSocket;')
     .replace(/^Object\.defineProperty\(Response\$1, "(json|redirect)",.*?^\}\);$/gms, '')
-    .replace(/^class ((?:BatchPublisher|FastIngest)Impl) \{\n.*?^\}$/gms, 'class $1 {}')
+    .replace(/^    (async )?get(Ordered|Bound)?PushConsumer\(.*?^    \}$/gms, '')
+    .replace(UNUSED_METHODS, '')
+    .replace(/^function (assertEveryAtLeastOneSecond)\(d\) \{$.*?^\}$/gms, 'function $1() {}')
+    .replace(/^class ((?:BatchPublisher|FastIngest|Stream)Impl) \{\n.*?^\}$/gms, 'class $1 {}')
     .replace(/^\telse if \(tag === "svg" \|\| tag === "head"\) \{$.*?^\t\} (?=else )/ms, '\t');
 
 /**
