@@ -744,7 +744,7 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   'raise-max-view': 'Send smaller views or restart viewlog with --max-view',
   'send-origin':
     'The project accepts only its listed origins, so it refuses views without an Origin header. ' +
-    'Browsers send the header, and a proxy must pass it on. A program must send one of ' +
+    'Browsers send the header, and a proxy must pass it on. A program must send the header with one of ' +
     "the project's origins, or use the id of a project without origins.",
   'fix-page':
     'Send views uncompressed, as application/json in UTF-8. With sendBeacon, put the view in a Blob of that type.',

@@ -504,7 +504,7 @@ Aurora: both views in the last hour were refused (invalid view). The refusals be
     expect(scene.text()).toContain(`
 Aurora: its only view in the last hour was refused (no Origin header). The refusals began on ${at('14:00')}.
   1 view was refused in the last 24 hours, on ${at('14:00')} without an Origin header.
-  The project accepts only its listed origins, so it refuses views without an Origin header. Browsers send the header, and a proxy must pass it on. A program must send one of the project's origins, or use the id of a project without origins. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
+  The project accepts only its listed origins, so it refuses views without an Origin header. Browsers send the header, and a proxy must pass it on. A program must send the header with one of the project's origins, or use the id of a project without origins. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
   1 refused view is stored. A replay wouldn't help: the project would refuse the view again, because it has no Origin header.
 Project 3 (inactive but sending): all 99 views in the last hour were refused. The refusals began on ${at('14:00')}.
