@@ -605,7 +605,7 @@ function whyOf(sample: Sample): string {
 
 /** Returns the fate of the refused views, with the command that sends stored ones again. */
 function fateSteps(
-  { sample, remedy, fixedMs, fate, isCollective }: JudgedReason,
+  { sample, remedy, fixedMs, fate, isCollective, lost: lostOrigins }: JudgedReason,
   { kind, removed, isOpened }: ProjectRow,
   of: Installation,
 ): Step[] {
@@ -636,7 +636,9 @@ function fateSteps(
     steps.push({ text: `${these(stored)} ${were(stored)} stored ${file}.` });
   } else if (stored > 0) {
     const some = 'those from listed origins';
-    const condition = isOpened ? 'If you removed the origins on purpose,' : when;
+    const listed = isOpened ? 'Once the project has the origins that you want,' : when;
+    // Once its origins are restored, the project refuses these views again.
+    const condition = lostOrigins ? 'If you removed the origins on purpose,' : listed;
     const again = isMixed
       ? `After adding origins, send ${them} again; those from unlisted origins stay refused:`
       : `${condition ?? 'To'} send ${them} again:`;
