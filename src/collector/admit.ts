@@ -1,6 +1,6 @@
 import { plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
-import { exampleOrigin, isOrigin, ORIGIN_SHAPE } from '../projects/origins.ts';
+import { correctedOrigin, exampleOrigin, isOrigin, ORIGIN_SHAPE } from '../projects/origins.ts';
 import type { Project, Projects } from '../projects/project-list.ts';
 import { lineBytesOf } from '../view/line.ts';
 import type { StorableView } from '../view/read-view.ts';
@@ -76,9 +76,12 @@ function originFault(origin: string | undefined, project: Project, projects: Pro
     return `${NO_ORIGIN}. Send the view from one of the project's pages. A program must send one of the project's origins in this header.`;
   }
   const refused = `doesn't accept views from "${printable(origin)}".`;
-  const [, shorter] = /^(.*[^/])\/$/.exec(origin) ?? [];
-  if (shorter !== undefined && project.allowsOrigin(shorter)) {
-    return `${refused} An origin has no slash at its end; send "${printable(shorter)}".`;
+  const meant = correctedOrigin(origin);
+  if (meant !== undefined) {
+    const what = `An origin ${ORIGIN_SHAPE}`;
+    return project.allowsOrigin(meant)
+      ? `${refused} ${what}; send "${meant}".`
+      : `${refused} ${what}. Did you mean "${meant}"? If it is one of the project's sites, ${askOperatorTo(projects, 'allow it')}`;
   }
   if (origin.includes('*') && isOrigin(origin)) {
     return `${refused} An origin has no "*"; send the origin of a page, such as "${exampleOrigin(origin)}".`;

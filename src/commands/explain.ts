@@ -9,7 +9,7 @@ import { EXIT, Fatal, orElse } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import { lastStart } from '../disk/last-start.ts';
 import { cannotRead } from '../disk/lines.ts';
-import { exampleOrigin } from '../projects/origins.ts';
+import { correctedOrigin, exampleOrigin } from '../projects/origins.ts';
 import { loadProjects, type Projects } from '../projects/project-list.ts';
 import { sampleOf } from '../status/counts.ts';
 import { faultWords, fixOf, stepText } from '../status/problem-words.ts';
@@ -69,6 +69,7 @@ export const explain = defineCommand({
     const sample = sampleOf(verdict, origin, body.toString(), Date.now());
     const remedy = remedyOf({
       ...sample,
+      meant: correctedOrigin(sample.origin ?? ''),
       project: projects.find(sample.project ?? ''),
       viewBytesMax,
     });

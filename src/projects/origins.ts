@@ -28,6 +28,10 @@ export function originMeant(text: string): string | undefined {
   return (hasScheme || origin.includes('.')) && isOrigin(origin) ? origin : undefined;
 }
 
+/** Returns the origin that an `Origin` header was probably meant to be, if it isn't one. */
+export const correctedOrigin = (header: string): string | undefined =>
+  isOrigin(header) ? undefined : originMeant(header);
+
 /** Returns whether a project can list this origin. */
 export const isOrigin = (text: string): boolean => ruleOf(text) !== undefined;
 

@@ -19,7 +19,7 @@ import type { Installation } from '../installation/installation.ts';
 import { UNLISTABLE_ADVICE } from '../collector/admit.ts';
 import { OTHERS_MAX } from './counts.ts';
 import { curlOf } from '../projects/curl.ts';
-import { isOrigin } from '../projects/origins.ts';
+import { isOrigin, ORIGIN_SHAPE } from '../projects/origins.ts';
 import type { ProjectsFault } from '../projects/project-list.ts';
 import { continues, listWords, withFix } from '../projects/projects-file.ts';
 import { isStream } from './health.ts';
@@ -775,6 +775,7 @@ export function fixOf(reason: Refused, of: Installation): Step {
   }
   if (remedy.kind === 'wait') return { text: laterOf(remedy.obstacle, 'the fix') };
   if (remedy.kind === 'none' && sample.origin === 'null') return { text: NULL_ORIGIN };
+  if (remedy.kind === 'correct-origin') return correctStep(remedy, sample, of);
   // Not every origin can be listed; the detail says why.
   const [why] = UNLISTABLE_ADVICE.exec(sample.detail) ?? [];
   if (remedy.kind === 'none' && why !== undefined) return { text: printable(why, Infinity) };
@@ -820,6 +821,17 @@ export function fixOf(reason: Refused, of: Installation): Step {
 const unlistedWords = ({ origin }: { readonly origin: string | undefined }): string =>
   "If this site isn't yours, ignore these views. If it is, correct the id in its script, or remove the " +
   `script. To count the site under this id, activate the project${origin === undefined ? ', which then accepts views from every site' : ''}:`;
+
+function correctStep(
+  { meant, isAllowed }: Extract<Remedy, { kind: 'correct-origin' }>,
+  { project = '' }: Sample,
+  of: Installation,
+): Step {
+  const text = `An origin ${ORIGIN_SHAPE}. The sender must send "${meant}".`;
+  if (isAllowed) return { text };
+  const command = commands.activate(of, project, { origin: meant });
+  return { text: `${text} If that is one of the project's sites, add it:`, command };
+}
 
 function lostStep(origin: readonly string[], { sample, fate }: Refused, of: Installation): Step {
   const restore =

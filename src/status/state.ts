@@ -1,7 +1,7 @@
 // Judges each project by its counts and what is true now: its state, the reasons of its refusals,
 // what fixes them, and what became of the refused views. Only facts; renderers word them.
 import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS } from '../base/time.ts';
-import { originTest } from '../projects/origins.ts';
+import { correctedOrigin, originTest } from '../projects/origins.ts';
 import type { Project, RemovedProject } from '../projects/project-list.ts';
 import type { Dropped } from '../store/store.ts';
 import { REFUSALS } from '../view/refusal.ts';
@@ -244,7 +244,7 @@ function obstacleIn({ projects, store, files }: Surroundings): Obstacle | undefi
  * that lose large bodies, because accepted small views prove nothing about large ones, and views
  * without an Origin, which a server sends: a page's views prove nothing about the server.
  */
-const UNSEEN: ReadonlySet<Remedy['kind']> = new Set(['fix-page', 'none']);
+const UNSEEN: ReadonlySet<Remedy['kind']> = new Set(['fix-page', 'correct-origin', 'none']);
 
 function judgeReason(
   key: string,
@@ -304,7 +304,7 @@ function lostFor(projects: Surroundings['projects'], { code, project = '', origi
 
 /** Returns the fix. Of origins that are counted together, only the latest is known to be allowed. */
 function remedyFor(key: string, refused: Parameters<typeof remedyOf>[0]): Remedy {
-  const remedy = remedyOf(refused);
+  const remedy = remedyOf({ ...refused, meant: correctedOrigin(refused.origin ?? '') });
   return BY_ORIGIN.has(key) && remedy.kind === 'fixed' ? { kind: 'none' } : remedy;
 }
 

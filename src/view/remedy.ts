@@ -25,6 +25,8 @@ export type Remedy =
   | { readonly kind: 'fix-page' }
   /** The views come without an Origin header, which this project requires. */
   | { readonly kind: 'send-origin' }
+  /** The views' Origin header has a path, for example; `meant` is the origin that it should be. */
+  | { readonly kind: 'correct-origin'; readonly meant: string; readonly isAllowed: boolean }
   /**
    * Bodies arrive late or cut off: a proxy limits their size or time, or the network is at fault. A
    * proxy should let bodies of `bodyBytes` pass.
@@ -56,6 +58,8 @@ export interface Refused {
   readonly obstacle?: Obstacle | undefined;
   /** The views' Origin header, if the views have one. */
   readonly origin?: string | undefined;
+  /** The origin that a header which isn't one was probably meant to be. */
+  readonly meant?: string | undefined;
   /** The limit of views per minute that the latest refused view exceeded. */
   readonly limit?: number | undefined;
   /** The views in the busiest minute: accepted, or refused because of this limit. */
@@ -98,17 +102,26 @@ export const remedyOf = (refused: Refused): Remedy =>
 const PLAIN_ORIGIN = /^https?:\/\/[a-z0-9.-]+(:\d+)?$/;
 
 /** Returns the fix that activates the project, allows the origin, or both. */
-function activation({ project, origin, obstacle }: Refused): Remedy {
+function activation(refused: Refused): Remedy {
+  const { project, origin, obstacle } = refused;
   const isActive = project?.active === true;
   const isAllowed = project?.allowsOrigin(origin) === true;
   if (isActive && isAllowed) return { kind: 'fixed' };
   if (isActive && !origin) return { kind: 'send-origin' };
   const isListable = origin !== undefined && PLAIN_ORIGIN.test(origin);
-  if (isActive && !isListable) return { kind: 'none' };
+  if (isActive && !isListable) return correction(refused);
   if (obstacle !== undefined) return { kind: 'wait', obstacle };
   if (isActive) return { kind: 'add-origin', origin: origin! };
   const added = isListable && !isAllowed ? origin : undefined;
   return { kind: 'activate', origin: added, isListed: project !== undefined };
+}
+
+/** Returns the fix of an origin that no project can list. */
+function correction({ project, meant, obstacle }: Refused): Remedy {
+  if (meant === undefined || !PLAIN_ORIGIN.test(meant)) return { kind: 'none' };
+  const isAllowed = project?.allowsOrigin(meant) === true;
+  if (!isAllowed && obstacle !== undefined) return { kind: 'wait', obstacle };
+  return { kind: 'correct-origin', meant, isAllowed };
 }
 
 /**

@@ -95,6 +95,10 @@ describe('a refusal', () => {
       },
       {
         body: viewOf({ p: '1000003' }),
+        headers: { ...JSON_TYPE, origin: 'https://page.example/blog' },
+      },
+      {
+        body: viewOf({ p: '1000003' }),
         headers: { ...JSON_TYPE, origin: 'capacitor://localhost' },
       },
       {
@@ -121,7 +125,8 @@ describe('a refusal', () => {
       "project-not-activated: Project 9 isn't activated. If the id is right, ask views@example.com to activate it.",
       `origin-not-allowed: Project 1000003 doesn't accept views from "${PAGE}". If it is one of the project's sites, ask views@example.com to allow this origin.`,
       "origin-not-allowed: Project 1000003 doesn't accept views from \"null\". This is the origin of sandboxed frames and local files, and it can't be listed. Send the view from one of the project's pages.",
-      'origin-not-allowed: Project 1000003 doesn\'t accept views from "https://www.example.com/". An origin has no slash at its end; send "https://www.example.com".',
+      'origin-not-allowed: Project 1000003 doesn\'t accept views from "https://www.example.com/". An origin must be http://host or https://host, with or without a port; send "https://www.example.com".',
+      'origin-not-allowed: Project 1000003 doesn\'t accept views from "https://page.example/blog". An origin must be http://host or https://host, with or without a port. Did you mean "https://page.example"? If it is one of the project\'s sites, ask views@example.com to allow it.',
       'origin-not-allowed: Project 1000003 doesn\'t accept views from "capacitor://localhost". This origin can\'t be listed: an origin must be http://host or https://host, with or without a port. Send another origin, or use the id of a project without origins.',
       'origin-not-allowed: Project 1000003 doesn\'t accept views from "https://*.example.org". An origin has no "*"; send the origin of a page, such as "https://www.example.org".',
       "origin-not-allowed: Project 1000003 requires an Origin header, but the request has none. Send the view from one of the project's pages. A program must send one of the project's origins in this header.",

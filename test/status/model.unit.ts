@@ -1569,16 +1569,17 @@ it("the status page separates the origins of an unlisted id's views", () => {
   expect(row!.reasons.map(({ lastDay }) => lastDay)).toStrictEqual([...Array(8).fill(1), 22]);
 });
 
-it("the status page says if an origin differs from a listed one by a slash, which isn't listable", () => {
+it('the status page says which origin was meant, by the present list', () => {
   const scene = sceneOf();
-  scene.list({ ...AURORA, origins: [MOVED] });
-  const why = `An origin has no slash at its end; send "${MOVED}".`;
-  scene.refuse(
-    1,
-    { ...moved, detail: `Project 1 doesn't accept views from "${MOVED}/". ${why}` },
-    `${MOVED}/`,
+  const closed = { ...AURORA, origins: ['https://a.example'] };
+  const meant = `An origin must be http://host or https://host, with or without a port. The sender must send "${MOVED}".`;
+  scene.list(closed);
+  scene.refuse(1, moved, `${MOVED}/`);
+  expect(scene.text()).toContain(
+    `from ${MOVED}/: origin not allowed.\n  ${meant} If that is one of the project's sites, add it:\n    ${VIEWLOG} activate 1 ${FILES} --origin ${MOVED}\n`,
   );
-  expect(scene.text()).toContain(`from ${MOVED}/: origin not allowed.\n  ${why}`);
+  scene.list({ ...AURORA, origins: [MOVED] });
+  expect(scene.text()).toContain(`from ${MOVED}/: origin not allowed.\n  ${meant}\n`);
 });
 
 it('the status page offers no replay of views whose origin was removed after their problem had ended', () => {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { correctedOrigin } from '../../src/projects/origins.ts';
 import { ProjectList } from '../../src/projects/project-list.ts';
 import type { RefusalCode } from '../../src/view/refusal.ts';
 import { type Refused, type Remedy, remedyOf } from '../../src/view/remedy.ts';
@@ -17,6 +18,9 @@ const [ANY, LISTED, INACTIVE, LIMITED] = new ProjectList({
 const sentTo = (project: Refused['project'], sentPerMinute?: number, limit = 60) => {
   return { project, sentPerMinute, limit };
 };
+const headerOf = (origin: string) => {
+  return { project: LISTED, origin, meant: correctedOrigin(origin) };
+};
 const raised = (sent?: number, viewsPerMinute?: number): Remedy => {
   return { kind: 'raise-limit', limit: 60, sent, viewsPerMinute };
 };
@@ -28,6 +32,9 @@ const activate = (origin?: string, isListed = true): Remedy => ({
   isListed,
 });
 const add: Remedy = { kind: 'add-origin', origin: X };
+const meant = (origin: string, isAllowed: boolean): Remedy => {
+  return { kind: 'correct-origin', meant: origin, isAllowed };
+};
 const bytes = (count: number): Remedy => ({ kind: 'raise-max-view', bytes: count });
 type Known = Omit<Refused, 'code' | 'viewBytesMax'>;
 type Case = [what: string, known: Known, expected: Remedy | Remedy['kind']];
@@ -57,6 +64,14 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
     ['no Origin', { project: LISTED }, 'send-origin'],
     ['a sandboxed page', { project: LISTED, origin: 'null' }, 'none'],
     ['an origin that a shell would interpret', { project: LISTED, origin: `${A};rm` }, 'none'],
+    ['a listed origin with a slash', { ...headerOf(`${A}/`), ...faulty }, meant(A, true)],
+    ['an origin with a path', headerOf(`${X}/blog`), meant(X, false)],
+    ['an origin without a scheme', headerOf('a.example'), meant(A, true)],
+    [
+      'an origin with a path, and an invalid projects file',
+      { ...headerOf(`${X}/blog`), ...faulty },
+      waiting,
+    ],
     ['an origin that has since been listed', { project: LISTED, origin: A }, 'fixed'],
     ['a project that now allows any origin', { project: ANY }, 'fixed'],
     ['a project that has since been deactivated', { project: INACTIVE, origin: X }, activate(X)],
