@@ -118,7 +118,7 @@ class FileCheck {
       return `${plural(count, kind)}: ${line} ${lines}; ${cut}`;
     });
     const unended =
-      'the last line has no newline: it is still being written or was cut off, neither of which is a fault';
+      'the last line has no newline: viewlog is still writing it, a crash cut it off (its view was then never acknowledged), or the file was cut later';
     return this.#isUnended ? [...findings, unended] : findings;
   }
 
