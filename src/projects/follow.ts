@@ -5,7 +5,7 @@ import { formatCount, plural } from '../base/format.ts';
 import { printable, sentence } from '../base/text.ts';
 import type { Log } from '../base/log.ts';
 import { every } from '../base/time.ts';
-import { accessFix, activate, fixText } from '../installation/commands.ts';
+import { accessFix, activate, activateAsWas, fixText } from '../installation/commands.ts';
 import {
   absolute,
   type Installation,
@@ -66,16 +66,20 @@ export async function followProjects(
   let reading = await readOwn(path, data);
   const projects = new ProjectList(fileOrFatal(reading));
   let lastCheck = Promise.resolve();
-  const logList = (what: string, gone: readonly ProjectEntry[]): void => {
+  const logList = async (
+    what: string,
+    gone: readonly ProjectEntry[],
+    sinceMs: number,
+  ): Promise<void> => {
+    log.info(gone.length === 0 ? what : `${what}; no longer listed: ${projectsText(gone)}`);
     // Views of an inactive project were refused before.
     const sending = gone.filter(({ id, active }) => active !== false && isSending(id));
-    log[sending.length > 0 ? 'warn' : 'info'](what + goneText(gone, sending));
-  };
-  const warnOfOpened = async (sinceMs: number): Promise<void> => {
     const opened = projects.allOpened(sinceMs);
-    if (opened.length === 0) return;
+    if (sending.length + opened.length === 0) return;
     const self = ownAnnouncement({ role: 'collector', data, projects: path, chosen: {} });
-    for (const text of openedTexts(opened, await withOwners(self))) log.warn(text);
+    const of = await withOwners(self);
+    for (const text of goneTexts(sending, projects, of)) log.warn(text);
+    for (const text of openedTexts(opened, of)) log.warn(text);
   };
   const check = async (isAsked: boolean): Promise<void> => {
     const found = await readOwn(path, data, reading);
@@ -89,10 +93,10 @@ export async function followProjects(
       const [nowMs, { operator }] = [Date.now(), projects];
       const gone = isSame ? [] : projects.replace(found.file, nowMs);
       if (!isSame) store(String(found.content));
-      logList(`Projects file ${what}: ${summaryOf(projects.all())}`, gone);
+      const sinceMs = isSame ? Infinity : nowMs;
+      await logList(`Projects file ${what}: ${summaryOf(projects.all())}`, gone, sinceMs);
       if (operator !== undefined && projects.operator === undefined)
         log.warn(`The projects file no longer has the operator's address, ${operator}`);
-      if (!isSame) await warnOfOpened(nowMs);
     } else {
       if (!isSame) projects.fault = faultOf(found, path, projects.fault);
       log.warn(projects.fault!.message);
@@ -107,8 +111,8 @@ export async function followProjects(
     const saved = await savedProjects(dir, reading);
     const nowMs = Date.now();
     const gone = saved === undefined ? [] : projects.noteEarlier(saved, nowMs);
-    if (gone.length > 0) logList('The projects file has changed since the last start', gone);
-    await warnOfOpened(nowMs);
+    if (gone.length + projects.allOpened(nowMs).length > 0)
+      await logList('The projects file has changed since the last start', gone, nowMs);
     store = storeProjects;
     if ('file' in reading) store(String(reading.content));
   };
@@ -116,14 +120,20 @@ export async function followProjects(
 }
 
 const GONE_MAX = 5;
+const REFUSED_NOW = 'were accepted in the last day and are now refused';
 
-/** `; no longer listed: projects 1000001, 1000002` */
-function goneText(gone: readonly ProjectEntry[], sending: readonly ProjectEntry[]): string {
-  if (gone.length === 0) return '';
-  const listed = `; no longer listed: ${projectsText(gone)}`;
-  const them = sending.length === 1 ? 'the project' : 'the projects';
-  const accepted = `were accepted in the last day and are now refused; if that is a mistake, list ${them} again: the status page prints how`;
-  return sending.length === 0 ? listed : `${listed}. Views of ${projectsText(sending)} ${accepted}`;
+/** Returns a warning for each removed project whose views arrived, with the command that lists it. */
+function goneTexts(
+  sending: readonly ProjectEntry[],
+  projects: ProjectList,
+  of: Installation,
+): string[] {
+  const texts = sending.slice(0, GONE_MAX).map((entry) => {
+    const back = activateAsWas(of, projects.removed(entry.id) ?? entry, projects.operator);
+    return `Views of project ${entry.id} ${REFUSED_NOW}; if that is a mistake, run: ${back}`;
+  });
+  const left = sending.length - GONE_MAX;
+  return left > 0 ? [...texts, `Views of ${plural(left, 'more project')} ${REFUSED_NOW}`] : texts;
 }
 
 /**
@@ -151,8 +161,9 @@ export function openedTexts(
 function projectsText(projects: readonly Pick<ProjectEntry, 'id'>[]): string {
   const left = projects.length - GONE_MAX;
   const ids = projects.slice(0, GONE_MAX).map(({ id }) => id);
-  const more = left > 0 ? ` and ${formatCount(left)} more` : '';
-  return `${projects.length === 1 ? 'project' : 'projects'} ${ids.join(', ')}${more}`;
+  const all = left > 0 ? [...ids, `${formatCount(left)} more`] : ids;
+  const listed = new Intl.ListFormat('en-GB').format(all);
+  return `${projects.length === 1 ? 'project' : 'projects'} ${listed}`;
 }
 
 /** Reads the projects file. If viewlog's account isn't allowed to, the reading has the fix. */

@@ -124,7 +124,7 @@ test('the log names the projects that are no longer listed', async () => {
   await save(listOf());
   await reload();
   expect(logged.slice(1)).toEqual([
-    'info: Projects file fixed: 1 project, 1 active; no longer listed: projects 2, 3',
+    'info: Projects file fixed: 1 project, 1 active; no longer listed: projects 2 and 3',
     'info: Projects file reloaded: 0 projects, 0 active; no longer listed: project 1',
     'info: Projects file reloaded: 2 projects, 2 active',
     'info: Projects file reloaded: 7 projects, 7 active; no longer listed: project 2',
@@ -150,10 +150,17 @@ test('viewlog warns if projects are gone whose views were accepted in the last d
   await reload();
   await save(listOf());
   await reload();
+  const refused = (id: string) =>
+    expect.stringMatching(
+      `^warn: Views of project ${id} were accepted in the last day and are now refused; if that is a mistake, run: .* activate ${id} `,
+    );
   expect(logged).toEqual([
     'info: Projects file reloaded: 8 projects, 8 active; no longer listed: project 3',
-    'warn: Projects file reloaded: 7 projects, 7 active; no longer listed: project 2. Views of project 2 were accepted in the last day and are now refused; if that is a mistake, list the project again: the status page prints how',
-    'warn: Projects file reloaded: 0 projects, 0 active; no longer listed: projects 1, 4, 5, 6, 7 and 2 more. Views of projects 4, 5, 6, 7, 8 and 1 more were accepted in the last day and are now refused; if that is a mistake, list the projects again: the status page prints how',
+    'info: Projects file reloaded: 7 projects, 7 active; no longer listed: project 2',
+    refused('2'),
+    'info: Projects file reloaded: 0 projects, 0 active; no longer listed: projects 1, 4, 5, 6, 7 and 2 more',
+    ...['4', '5', '6', '7', '8'].map(refused),
+    'warn: Views of 1 more project were accepted in the last day and are now refused',
     'info: Projects file reloaded: 1 project, 0 active',
     'info: Projects file reloaded: 0 projects, 0 active; no longer listed: project 2',
   ]);

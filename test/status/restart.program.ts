@@ -73,7 +73,7 @@ it('a problem that has ended stays ended when its project is deactivated, and af
   await until(() => /"removed":\[\{"id":"1000001"/.test(readFileSync(countsPath, 'utf8')));
   // The counts are saved each minute anyway.
   expect(statSync(countsPath).mtimeMs).toBeLessThan((await modelOf(again)).startMs + MINUTE_MS);
-  await again.says(/^warning: Projects file reloaded: 0 projects/m);
+  await again.says(/^Projects file reloaded: 0 projects/m);
   await again.says(/^warning: The projects file no longer has the operator's address, you@exa/m);
   await again.signal('SIGTERM');
   const third = await startWatched({ data: viewlog.data });
