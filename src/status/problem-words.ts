@@ -221,11 +221,10 @@ function closedFilesNotices({ closedFiles, copiesGid, installation: of }: Status
 
 export function overdueNotice(overdue: readonly string[], of: Installation): Notice {
   const isOne = overdue.length === 1;
-  const title = `${plural(overdue.length, 'file')} ${isOne ? 'is' : 'are'} overdue for removal.`;
-  const some = overdue.length > commands.PATHS_MAX ? `the oldest ${commands.PATHS_MAX}` : 'them';
-  const text =
-    "Each hour, viewlog removes one day's view files and one day's refused files. " +
-    `To remove ${isOne ? 'it' : some} now:`;
+  const title = `${plural(overdue.length, 'file')} ${isOne ? 'is' : 'are'} older than --keep-days or --keep-refused-days allows.`;
+  const some =
+    overdue.length > commands.PATHS_MAX ? `the oldest ${commands.PATHS_MAX}` : 'these files';
+  const text = `Each hour, viewlog removes one day of such files. To remove ${isOne ? 'this file' : some} now:`;
   const steps = [{ text, command: commands.remove(of, overdue) }];
   return { colour: 'amber', title, steps };
 }

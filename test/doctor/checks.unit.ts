@@ -608,7 +608,7 @@ const FINDINGS: Findings = {
     proxied({ project: '7', view: problem('unsupported-media-type', 'The body …') }),
   ],
   'an old file should have been removed': [
-    "warning overdue files: 1 file is overdue for removal. Each hour, viewlog removes one day's view files and one day's refused files. To remove it now: rm /data/views-2026-01-01.ndjson",
+    'warning overdue files: 1 file is older than --keep-days or --keep-refused-days allows. Each hour, viewlog removes one day of such files. To remove this file now: rm /data/views-2026-01-01.ndjson',
     inside({ overdue: ['views-2026-01-01.ndjson'] }),
   ],
   'the disk is slow': [

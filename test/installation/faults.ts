@@ -599,8 +599,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       for (const path of [...old, kept]) place.write(path, '');
       await place.starts();
       const said = await place.finding('overdue files');
-      expect(said).toContain('2 files are overdue for removal');
-      await works(place, commandBelow(said, /remove them now:/), old);
+      expect(said).toContain('2 files are older than --keep-days or --keep-refused-days allows');
+      await works(place, commandBelow(said, /remove these files now:/), old);
       expect([...old, kept].filter((path) => fs.existsSync(path))).toStrictEqual([kept]);
       expect(await place.finding('overdue files')).toBe('');
     },

@@ -565,8 +565,8 @@ To get the first view
     const overdue = ['views-2026-01-01.ndjson', 'refused-2026-01-02.ndjson'];
     const scene = sceneOf({ files: { overdue }, isStopping: true, store: { freeBytes: 65 * MiB } });
     expect(scene.text()).toBe(`Views are arriving from 1 of 2 active projects
-2 files are overdue for removal.
-  Each hour, viewlog removes one day's view files and one day's refused files. To remove them now:
+2 files are older than --keep-days or --keep-refused-days allows.
+  Each hour, viewlog removes one day of such files. To remove these files now:
     rm /data/views-2026-01-01.ndjson /data/refused-2026-01-02.ndjson
 viewlog is about to stop but accepts views until then.
 Free disk space (65 MiB) is below 128 MiB, which is twice --min-free, so viewlog no longer stores refused views.
