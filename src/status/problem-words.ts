@@ -278,7 +278,7 @@ export function spaceStep(
     const [needed, remove] =
       minFreeBytes > 0
         ? [
-            `, but viewlog needs ${goal}: an eighth above --min-free, which is ${isMinFree}`,
+            `, but viewlog needs ${goal}: --min-free, which is ${isMinFree}, plus an eighth`,
             `To free at least ${missing}, delete`,
           ]
         : ['', 'Delete'];

@@ -354,7 +354,7 @@ const FINDINGS: Findings = {
     inside({ writing: errorOf('ENOSPC') }),
   ],
   'less space is free than --min-free': [
-    'error free space: Every view is refused with 503, because too little disk space is free. 3.0 MiB is free, but viewlog needs 72 MiB: an eighth above --min-free, which is 64 MiB (the default). To free at least 69 MiB, delete view files (views-*.ndjson)',
+    'error free space: Every view is refused with 503, because too little disk space is free. 3.0 MiB is free, but viewlog needs 72 MiB: --min-free, which is 64 MiB (the default), plus an eighth. To free at least 69 MiB, delete view files (views-*.ndjson)',
     inside(free(3 * MiB)),
   ],
   'no space is free and --min-free is 0': [

@@ -159,7 +159,7 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
   --min-free is 64 MiB (the default), but this file system can never have more than 60 MiB free. Start viewlog with --min-free 7MiB or use a larger disk.`);
     scene.around = { store, files: { fileSystem: { ...disk, sizeBytes: 999 * MiB } } };
     expect(scene.text()).toMatch(
-      /58 MiB is free, but viewlog needs 72 MiB: an eighth above --min-free, which is 64 MiB \(the default\)\. To free at least 14 MiB, delete view files .* again\. To list the files:\n {4}ls -lhS \/data$/,
+      /58 MiB is free, but viewlog needs 72 MiB: --min-free, which is 64 MiB \(the default\), plus an eighth\. To free at least 14 MiB, delete view files .* again\. To list the files:\n {4}ls -lhS \/data$/,
     );
     const more = { ...disk, freeBytes: 67 * MiB, sizeBytes: 999 * MiB };
     scene.around = { store, files: { fileSystem: more } };
@@ -168,7 +168,7 @@ Views have been refused with 503 since ${at('14:00')}: too little free disk spac
     const installation = { chosen: { 'min-free': { text: '64MiB', from: 'flag' } } } as const;
     scene.around = { ...scene.around, installation };
     expect(scene.text()).toMatch(
-      / which is 64 MiB \(set on the command line\)\..* Alternatively, start viewlog with a lower --min-free\. To list /,
+      / which is 64 MiB \(set on the command line\), .* Alternatively, start viewlog with a lower --min-free\. To list /,
     );
     expect(headlineOf(scene.model())[0]).toBe('red');
     expect(scene.whole()).toMatch(/ not stored {17}1 .* not stored {17}2 .* inactive {19}3 /s);
