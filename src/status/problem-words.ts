@@ -859,14 +859,14 @@ function proxyStep(sample: Sample, bodyBytes: number, of: Installation): Step {
   const seconds = LIMITS.bodyTimeoutMs / 1000;
   const arrived = bytes === undefined ? '' : ` (${formatCount(bytes)} bytes)`;
   const what = isCut
-    ? `ended after ${plural(bytes ?? 0, 'byte')}, before its closing brace. If the page builds its JSON by hand, use JSON.stringify(view). Otherwise, its sender or a proxy cut it off`
+    ? `ended after ${plural(bytes ?? 0, 'byte')}, before its closing brace. If the page builds its JSON by hand, use JSON.stringify(view). Otherwise, the sender or a proxy cut the body off`
     : `was incomplete${arrived} when its connection ended or ${seconds} s had passed`;
   const nginx = `client_max_body_size ${Math.ceil(bodyBytes / KiB)}k`;
   const caddy = `max_size ${formatSizeOption(bodyBytes)} in request_body`;
   const text =
-    `The latest refused body ${what}. Visitors who leave a page cause a few of these. ` +
+    `The latest refused body ${what}. A few such bodies are normal, because visitors leave pages early. ` +
     'If there is a proxy, let it pass on bodies of up to ' +
-    `${formatSize(bodyBytes)} (nginx: ${nginx}; Caddy: ${caddy}), and let each take up to ` +
+    `${formatSize(bodyBytes)} (nginx: ${nginx}; Caddy: ${caddy}), and allow each up to ` +
     `${seconds} s to arrive.`;
   return testProxy(text, sample, of);
 }

@@ -575,7 +575,7 @@ const FINDINGS: Findings = {
     shown(fixedBesideOpen()),
   ],
   'a proxy cuts off bodies': [
-    'warning refusals: Requests without a project: 134 of 137 requests in the last hour failed before viewlog could read a project id (body cut off). The failures began on 2026-11-22 14:00 UTC. 134 requests failed in the last 24 hours, most recently on 2026-11-22 14:02 UTC: body cut off. The latest body: {"p":"1","ur The latest refused body ended after 12 bytes, before its closing brace. If the page builds its JSON by hand, use JSON.stringify(view). Otherwise, its sender or a proxy cut it off. Visitors who leave a page cause a few of these. If there is a proxy, let it pass on bodies of up to 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)',
+    'warning refusals: Requests without a project: 134 of 137 requests in the last hour failed before viewlog could read a project id (body cut off). The failures began on 2026-11-22 14:00 UTC. 134 requests failed in the last 24 hours, most recently on 2026-11-22 14:02 UTC: body cut off. The latest body: {"p":"1","ur The latest refused body ended after 12 bytes, before its closing brace. If the page builds its JSON by hand, use JSON.stringify(view). Otherwise, the sender or a proxy cut the body off. A few such bodies are normal, because visitors leave pages early. If there is a proxy, let it pass on bodies of up to 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body)',
     shown(cutBodies()),
   ],
   'the proxy adds a CORS header': [

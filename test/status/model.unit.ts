@@ -192,7 +192,7 @@ Requests without a project:
     expect(scene.text()).toBe(`Requests: 71% failed (body cut off)
 Requests without a project: 134 of 188 requests in the last hour failed before viewlog could read a project id (body cut off). The failures began on ${at('14:00')}.
   134 requests failed in the last 24 hours, most recently on ${at('14:03')} from ${MOVED}: body cut off.
-  The latest refused body ended after 2,014 bytes, before its closing brace. If the page builds its JSON by hand, use JSON.stringify(view). Otherwise, its sender or a proxy cut it off. Visitors who leave a page cause a few of these. If there is a proxy, let it pass on bodies of up to 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body), and let each take up to 10 s to arrive. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
+  The latest refused body ended after 2,014 bytes, before its closing brace. If the page builds its JSON by hand, use JSON.stringify(view). Otherwise, the sender or a proxy cut the body off. A few such bodies are normal, because visitors leave pages early. If there is a proxy, let it pass on bodies of up to 80 KiB (nginx: client_max_body_size 80k; Caddy: max_size 80KiB in request_body), and allow each up to 10 s to arrive. To test the proxy with one real view, which reports show as /viewlog-doctor, replace the address after --url with the one that your pages post to:
     ${VIEWLOG} doctor ${FILES} --url https://views.example.com --project 1
   134 refused requests weren't stored: viewlog stores only whole JSON objects.`);
     scene.nowMs += 5_000;
@@ -224,7 +224,7 @@ Requests without a project: 134 of 188 requests in the last hour failed before v
     scene.refuse(9, { code: 'request-timeout', ...(bytes !== undefined && { bytes }) });
     const late = `The latest refused body was incomplete${size} when its connection ended or 10 s had passed.`;
     expect(scene.text()).toContain(
-      `${late} Visitors who leave a page cause a few of these. If there is a proxy`,
+      `${late} A few such bodies are normal, because visitors leave pages early. If there is a proxy`,
     );
   });
 
