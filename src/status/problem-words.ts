@@ -761,7 +761,7 @@ function fixedWords({ sample, remedy }: Refused, fixedMs: number): string {
     return `No request has failed for this reason since ${at(fixedMs)}.`;
   // Otherwise, other views of the project may have been accepted instead of these.
   return remedy.kind === 'fixed'
-    ? `Views were accepted again on ${at(fixedMs)}.`
+    ? `Views have been accepted since ${at(fixedMs)}.`
     : `No view has been refused for this reason since ${at(fixedMs)}.`;
 }
 

@@ -569,7 +569,7 @@ describe('the log of refusals that end within a minute', () => {
     burst();
     scene.accept(70);
     expect(look()).toStrictEqual([
-      'warn: Project 1: 9 of 79 views in the last hour were refused (origin not allowed). Views were accepted again on 2026-11-22 14:00 UTC.',
+      'warn: Project 1: 9 of 79 views in the last hour were refused (origin not allowed). Views have been accepted since 2026-11-22 14:00 UTC.',
       'info: Project 1: views are accepted again; they had been refused (origin not allowed)',
     ]);
     expect(look()).toStrictEqual([]);

@@ -49,7 +49,7 @@ it('the status page shows a moved site as fixed if its second address is listed 
     'The cause is gone, but viewlog has counted no accepted view since.',
   );
   scene.accept(1, '1', MINUTE_MS);
-  const fixed = `Views were accepted again on ${at('14:09')}.`;
+  const fixed = `Views have been accepted since ${at('14:09')}.`;
   expect(scene.text()).toContain(fixed);
   // An edit of another project doesn't change when the views were accepted again.
   scene.nowMs += 5 * MINUTE_MS;
@@ -96,7 +96,7 @@ Aurora: all 69 views in the last hour were refused (origin not allowed). The ref
       .toBe(`Views are arriving from 2 of 2 active projects; earlier problems have ended
 Aurora: the problem ended on ${at('14:06')}.
   69 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: origin not allowed.
-  Views were accepted again on ${at('14:06')}.
+  Views have been accepted since ${at('14:06')}.
   69 refused views are stored. To send the views again:
     ${REPLAY}`);
   });
@@ -392,7 +392,9 @@ Project 1: 130 of 150 views in the last hour were refused (rate limited). The re
   130 refused views weren't stored: viewlog stores no views over a project's limit.`);
     scene.list({ id: '1', maxViewsPerMinute: 300 }, { id: '2' });
     scene.accept();
-    expect(scene.text()).toContain(`rate limited.\n  Views were accepted again on ${at('14:01')}.`);
+    expect(scene.text()).toContain(
+      `rate limited.\n  Views have been accepted since ${at('14:01')}.`,
+    );
   });
 
   it('a page sends views with two errors', () => {
@@ -864,7 +866,7 @@ it('the status page says when the first view came after the edit, although other
   scene.nowMs += 5 * MINUTE_MS;
   scene.accept(3);
   expect(scene.text()).toContain(`Aurora: the problem ended on ${at('14:08')}.`);
-  expect(scene.text()).toContain(`Views were accepted again on ${at('14:08')}.`);
+  expect(scene.text()).toContain(`Views have been accepted since ${at('14:08')}.`);
 });
 
 it('a cause that is fixed stays fixed when its project is edited again', () => {
@@ -1060,7 +1062,7 @@ it("an edit of a project's name doesn't change when the status page says a probl
   const both = { ...AURORA, origins: [...AURORA.origins, MOVED] };
   scene.list(both, { id: '2' });
   scene.accept();
-  const fixed = `Views were accepted again on ${at('14:00')}.`;
+  const fixed = `Views have been accepted since ${at('14:00')}.`;
   expect(scene.text()).toContain(fixed);
   scene.nowMs += 5 * MINUTE_MS;
   scene.list({ ...both, name: 'Aurora Travel' }, { id: '2' });
@@ -1307,7 +1309,7 @@ Aurora: the problem (origin not allowed) ended on ${at('14:00')}. 1 view in the 
   The project's limit is 10 views per minute. Within two minutes, once viewlog has counted a full minute of views, a suggested limit will appear on the status page.
   1 refused view wasn't stored: viewlog stores no views over a project's limit.
   5 views were refused in the last 24 hours, most recently on ${at('14:00')} from ${MOVED}: origin not allowed.
-  Views were accepted again on ${at('14:00')}.
+  Views have been accepted since ${at('14:00')}.
   5 refused views are stored. To send the views again:
     ${REPLAY}`);
   // Requests that name no project are reported in the same order.
@@ -1381,7 +1383,7 @@ it('the status page names causes that still refuse views before fixed causes', (
   scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
   scene.accept(1);
   scene.refuse(2, { code: 'origin-not-allowed', project: '1' }, 'https://c.example');
-  expect(scene.text()).toMatch(/https:\/\/c\.example: origin[^]*Views were accepted again on/);
+  expect(scene.text()).toMatch(/https:\/\/c\.example: origin[^]*Views have been accepted since/);
   scene.accept(90, '1', 0);
   expect(scene.text()).toContain(
     'Aurora: the problem (origin not allowed) ended on 2026-11-22 14:00 UTC. 2 views in the last ' +
