@@ -151,7 +151,7 @@ export function openedTexts(
     const who = printable(names[i] ?? `Project ${id}`);
     const what = `${who} no longer lists origins, so it accepts views from every site`;
     const command = of && activate(of, id, { origin: origins });
-    return command ? `${what}; if that is a mistake, run: ${command}` : what;
+    return `${what}; ${command ? `if that is a mistake, run: ${command}` : 'restore them in the projects file'}`;
   });
   const left = opened.length - GONE_MAX;
   return left > 0 ? [...texts, `${plural(left, 'more project')} no longer list origins`] : texts;

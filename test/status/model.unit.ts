@@ -717,7 +717,9 @@ it('the status page warns for a day if an edit opened a project to every site', 
   // The list in use stays open while its file is invalid.
   scene.around = { fault: { line: ['', ''] } };
   expect(headlineOf(scene.model())[1]).toMatch(/; Project 2 accepts views from every site$/);
-  expect(scene.text()).toContain('\nProject 2 no longer lists origins, so it accepts views ');
+  expect(scene.text()).toContain(
+    '\nProject 2 no longer lists origins, so it accepts views from every site.\n  Restore them in the projects file.',
+  );
   expect(scene.text()).not.toContain(' activate 2 ');
   scene.around = {};
   scene.list(AURORA, { id: '2', origins: [MOVED] });
