@@ -29,7 +29,7 @@ import type { Obstacle, Remedy } from '../view/remedy.ts';
 import type { ClosedDirectory, Space } from './look-around.ts';
 import type { Dropped } from '../store/store.ts';
 import { type Colour, type Fate, isFixed, isOpen, type JudgedReason } from './state.ts';
-import type { Sample } from './reasons.ts';
+import { BY_ORIGIN, type Sample } from './reasons.ts';
 import {
   at,
   faultWord,
@@ -400,6 +400,15 @@ function causeSteps(
   return isDelisted(row) ? [delistedStep(row, row.figures.lastAcceptedMs, of), ...steps] : steps;
 }
 
+/** Returns what to do about an id that was never listed: one step for all its origins. */
+function unlistedStep({ id, reasons }: ProjectRow, of: Installation): Step {
+  const activations = reasons.flatMap(({ remedy }) => (remedy.kind === 'activate' ? [remedy] : []));
+  const origins = activations.flatMap(({ origin }) => origin ?? []);
+  const isPartial = origins.length > 0 && origins.length < activations.length;
+  const command = commands.activate(of, id, { origin: origins });
+  return { text: unlistedWords(origins, isPartial), command };
+}
+
 /**
  * Leaves a replay that several reasons share under only one of them: one whose views can be sent
  * now, if there is one.
@@ -444,7 +453,9 @@ function reasonSteps(
   // Views accepted before the fix prove nothing.
   const isUnfixed = isOpen(reason) && remedy.kind !== 'fixed';
   const isRecovering = isUnfixed && acceptedSince > 0 && nowMs - lastMs >= CALM_MS;
-  const fixes = isDelisted(row) ? [] : faultSteps(reason, row, of);
+  const isUnlisted = kind === 'unlisted' && remedy.kind === 'activate';
+  const toFix = isUnlisted ? [unlistedStep(row, of)] : faultSteps(reason, row, of);
+  const fixes = isDelisted(row) ? [] : toFix;
   const isNew = (step: Step): boolean => !step.command || !printed.has(stepText(step));
   const own = fixes.filter(isNew);
   const typos = sample.code === 'project-not-activated' ? typoSteps(row) : [];
@@ -497,7 +508,7 @@ function latestWords(sample: Sample, row: ProjectRow): string {
   const { code, origin, atMs } = sample;
   const when = `on ${at(atMs)}`;
   if (code === 'origin-not-allowed' && origin === undefined) return `${when} ${fromWords(sample)}.`;
-  const from = origin === undefined ? '' : ` ${fromWords(sample)}`;
+  const from = origin === undefined && !BY_ORIGIN.has(code) ? '' : ` ${fromWords(sample)}`;
   return `${when}${from}: ${code === 'project-not-activated' ? whyRefused(row, atMs) : whyOf(sample)}.`;
 }
 
@@ -615,7 +626,7 @@ function fateSteps(
   const isFixed = fixedMs !== undefined || remedy.kind === 'fixed';
   const later = isFixed ? undefined : 'After the fix,';
   // A project may have been deactivated or removed after the refusals had ended.
-  const when = remedy.kind === 'activate' ? onceActive(remedy.origin, removed) : later;
+  const when = remedy.kind === 'activate' ? onceActive(remedy, removed) : later;
   const these = (count: number): string => plural(count, `refused ${noun}`);
   // A directory that viewlog can't enter may still have the file, and a record of a replay.
   const isClosed = fate.obstacle === 'directory';
@@ -639,7 +650,7 @@ function fateSteps(
     // Once its origins are restored, the project refuses these views again.
     const condition = lostOrigins ? 'If you removed the origins on purpose,' : listed;
     const again = isMixed
-      ? `After adding origins, send ${them} again; those from unlisted origins stay refused:`
+      ? 'A replay sends only views whose origin is listed by then:'
       : `${condition ?? 'To'} send ${them} again:`;
     const shared = {
       stored: still,
@@ -656,8 +667,12 @@ function fateSteps(
   return steps;
 }
 
-function onceActive(origin: string | undefined, removed: ProjectRow['removed']): string {
-  const accepts = origin === undefined ? 'is active' : `accepts ${origin}`;
+function onceActive(
+  { origin, isListed }: Extract<Remedy, { kind: 'activate' }>,
+  removed: ProjectRow['removed'],
+): string {
+  const all = isListed ? 'is active' : 'accepts views from every site';
+  const accepts = origin === undefined ? all : `accepts ${origin}`;
   return `Once the project ${removed ? 'is listed again' : accepts},`;
 }
 
@@ -796,7 +811,7 @@ export function fixOf(reason: Refused, of: Installation): Step {
     const how = isAdded
       ? add
       : kind === 'activate' && !remedy.isListed
-        ? unlistedWords(remedy)
+        ? unlistedWords(origin === undefined ? [] : [origin])
         : text;
     return { text: how, command: activate({ origin }) };
   }
@@ -817,9 +832,16 @@ export function fixOf(reason: Refused, of: Installation): Step {
   return remedy.kind === 'fix-page' && !isType ? pageStep(reason, of) : { text };
 }
 
-const unlistedWords = ({ origin }: { readonly origin: string | undefined }): string =>
-  "If this site isn't yours, ignore these views. If it is, correct the id in its script, or remove the " +
-  `script. To count the site under this id, activate the project${origin === undefined ? ', which then accepts views from every site' : ''}:`;
+/** @param isPartial True: other views come without an origin that can be listed. */
+function unlistedWords(origins: readonly string[], isPartial = false): string {
+  const some = origins.length > 1 ? ' with those of these origins that are yours' : '';
+  const rules = origins.length === 0 ? ', which then accepts views from every site' : some;
+  const refused = isPartial ? '; it then still refuses views without such an origin' : '';
+  return (
+    "If this site isn't yours, ignore these views. If it is, correct the id in its script, or remove the " +
+    `script. To count the site under this id, activate the project${rules}${refused}:`
+  );
+}
 
 function correctStep(
   { meant, isAllowed }: Extract<Remedy, { kind: 'correct-origin' }>,

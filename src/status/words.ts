@@ -8,7 +8,7 @@ import type { ProjectsFault } from '../projects/project-list.ts';
 import { isStray, LATEST_MAX } from './counts.ts';
 import { isStream, NONE_ACTIVE } from './health.ts';
 import type { LatestRefusal, ProjectRow, StatusModel } from './model.ts';
-import type { Sample } from './reasons.ts';
+import { BY_ORIGIN, type Sample } from './reasons.ts';
 import {
   isFixed,
   isOpen,
@@ -365,7 +365,7 @@ function whyRefused({ origin, ...refusal }: LatestRefusal): string {
   if (origin !== undefined) return `${label}, ${fromOrigin(origin)}`;
   const without = `${label}, without an Origin header`;
   if (isStray(refusal)) return `${without} (not counted)`;
-  return refusal.code === 'origin-not-allowed' ? without : label;
+  return BY_ORIGIN.has(refusal.code) ? without : label;
 }
 
 /** `from https://a.example` */
