@@ -24,9 +24,9 @@ export const verify = defineCommand({
   async run({ receipt }, operands, { print, log }) {
     refuseRefused('verify', operands);
     const lists = operands.map((operand) => viewFilesOf(operand, log.warn));
-    for (const list of receipt ? lists : []) refuseTwice(list);
     const files = lists.flat();
     if (receipt) {
+      refuseTwice(files);
       await printReceipt(files, await commands.verify(operands), { print, log });
       return EXIT.done;
     }
@@ -40,11 +40,16 @@ export const verify = defineCommand({
   },
 });
 
-/** Refuses a directory in which a compressed day would count twice. */
+/** Refuses files whose views would count twice: a file that is named twice, or is also compressed. */
 function refuseTwice(files: readonly string[]): void {
-  const twice = files.find((file) => files.includes(`${file}.gz`));
+  const paths = files.map((file) => path.resolve(file));
+  const [again, gz] = [
+    files.find((_, i) => paths.indexOf(paths[i]!) < i),
+    files.find((_, i) => paths.includes(`${paths[i]}.gz`)),
+  ];
+  const twice = again ?? gz;
   if (twice === undefined) return;
-  const found = `"${printable(twice, Infinity)}" also exists as a .gz file`;
+  const found = `"${printable(twice, Infinity)}" ${again ? 'is given twice' : 'also exists as a .gz file'}`;
   throw new Fatal(EXIT.badData, `${found}; name the files to read, so that each view counts once`);
 }
 

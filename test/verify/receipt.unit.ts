@@ -90,7 +90,7 @@ it("a receipt leaves out lines that aren't views, such as fragments, and warns a
   );
 });
 
-it('a receipt adds up files but refuses a directory that has a day both compressed and uncompressed', async () => {
+it('a receipt adds up files but refuses a file given twice and a day both compressed and uncompressed', async () => {
   const dir = tempDir();
   const lines = randomLines(5, 2);
   const files = lines.map((_, i) => join(dir, `views-2026-03-0${i + 1}.ndjson`));
@@ -99,6 +99,10 @@ it('a receipt adds up files but refuses a directory that has a day both compress
     const { out } = await runCommand(verify, ['--receipt', ...operands]);
     expect(out).toBe(expected(lines));
   }
+  expect(await runCommand(verify, ['--receipt', dir, ...files.slice(0, 1)])).toMatchObject({
+    code: 65,
+    err: expect.stringContaining('is given twice; name the files to read, so'),
+  });
   writeFileSync(`${files[0]}.gz`, '');
   expect(await runCommand(verify, ['--receipt', dir])).toMatchObject({
     code: 65,
