@@ -94,8 +94,9 @@ const timeMade = ({ madeAt, timeZone }: Report): string =>
 
 /** Returns the days without views of each project. */
 export function silenceInWords(report: Report): { name: string; days: string }[] {
-  // A project may have views before the first day asked for.
-  const never = report.fromDay === undefined ? 'no views yet' : 'no views';
+  // A project may have views on other days than those asked for.
+  const isPart = report.fromDay !== undefined || report.toDay !== undefined;
+  const never = isPart ? 'no views' : 'no views yet';
   return report.silentDays.map(({ project, views, days, spans }) => ({
     name: projectInWords(report, project),
     days: views === 0 ? never : `${plural(days, 'day')}, ${daysInShort(spans)}`,
