@@ -317,7 +317,7 @@ export async function withstand(
   expect((peakKiB(viewlog) - firstKiB) / 1024).toBeLessThan(32 + 300);
   const { code, stderr } = await viewlog.signal('SIGTERM');
   // Deno lacks a permission; an attack with refused views may fill the refused file.
-  const expected = /^warning: (.*--min-free is off|.*have reached .*--max-refused).*\n/gm;
+  const expected = /^warning: (.*--min-free is off|.*have used up .*--max-refused).*\n/gm;
   expect([code, stderr.replaceAll(expected, '')]).toStrictEqual([0, '']);
   trial.expectWhole();
 }

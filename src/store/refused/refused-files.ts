@@ -167,11 +167,11 @@ export class RefusedFiles implements RefusedStore {
       onDropped('full');
       const size = formatSize(maxBytesPerDay);
       const what = isFull
-        ? `The refused views of ${day} have reached --max-refused (${size}); until the next UTC ` +
+        ? `Refused views have used up --max-refused (${size}) for ${day}; until the next UTC ` +
           "day, viewlog drops those that don't fit. Accepted views aren't affected"
-        : `The refused views of ${day} without a listed project have reached their half of ` +
-          `--max-refused (${size}); until the next UTC day, viewlog drops those that don't fit. ` +
-          'The other half is reserved for listed projects';
+        : `Refused views that belong to no listed project have used up half of --max-refused (${size}) for ${day}; ` +
+          "until the next UTC day, viewlog drops those that don't fit. The other half is reserved " +
+          'for listed projects';
       if (!this.#reached.has(what)) log.warn(what);
       this.#reached.add(what);
       return [];

@@ -94,7 +94,7 @@ describe('a refused view', () => {
 });
 
 const FULL =
-  'warn: The refused views of 2026-03-01 have reached --max-refused (50000 bytes); until the next ' +
+  'warn: Refused views have used up --max-refused (50000 bytes) for 2026-03-01; until the next ' +
   "UTC day, viewlog drops those that don't fit. Accepted views aren't affected";
 
 // The simulator tests how many bytes of a day are stored, and for which projects.
@@ -119,8 +119,8 @@ describe('the file of refused views of a day', () => {
     for (let n = 0; n < 5; n++) store.keep({ code: 'a', project: '2', text });
     await settled(5);
     const half =
-      'warn: The refused views of 2026-03-01 without a listed project have reached their half of ' +
-      "--max-refused (50000 bytes); until the next UTC day, viewlog drops those that don't fit. The " +
+      'warn: Refused views that belong to no listed project have used up half of --max-refused ' +
+      "(50000 bytes) for 2026-03-01; until the next UTC day, viewlog drops those that don't fit. The " +
       'other half is reserved for listed projects';
     expect(log.lines).toEqual([half]);
     for (let n = 0; n < 5; n++) store.keep({ code: 'a', project: '1', text });
