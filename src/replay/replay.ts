@@ -140,10 +140,10 @@ async function replayView(view: StoredRefusal | undefined, run: Run): Promise<Ou
   const { url, record, projects, clock, stop } = run;
   const read = readView(view.text);
   if (run.project !== undefined && read.project !== run.project) {
-    return { what: 'of other projects' };
+    return { what: 'from other projects' };
   }
   const before = await record.stateOf(view);
-  if (before === '+') return { what: 'sent before' };
+  if (before === '+') return { what: 'already sent' };
   if (before === '?') return { what: UNKNOWN };
   const verdict = admit(read, view.origin, run);
   // Ignores a limit that is used up here, because the pace stays far below each project's limit.
@@ -189,8 +189,8 @@ async function sayPace(project: Project, { path, paced, log }: Run): Promise<voi
   if (waitMs <= WAIT_MS_MAX) return;
   const time = formatDuration(Math.ceil(waitMs / MINUTE_MS) * MINUTE_MS);
   log.info(
-    `Project ${id}: sending ${paceOf(project)}, to leave most of its limit for its pages. ` +
-      `Sending ${plural(views, 'view')} takes up to ${time}`,
+    `Project ${id}: sending at most ${paceOf(project)}, to leave most of its limit for its pages. ` +
+      `The file has ${plural(views, 'view')} of this project; to send all of them would take ${time}`,
   );
 }
 

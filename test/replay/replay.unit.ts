@@ -121,16 +121,16 @@ describe('a replay', () => {
     expect(end).toBe(true);
     expect(bodies).toStrictEqual([`none ${spaced}`, `${origin} ${ofSite}`]);
     expect(said).toMatch(
-      /^.*: 6 lines\n {2}2 sent\n {2}1 sent before\n {2}1 still refused, origin-not-allowed: /,
+      /^.*: 6 lines\n {2}2 sent\n {2}1 already sent\n {2}1 still refused, origin-not-allowed: /,
     );
     expect(said).toContain("1 still refused, project-not-activated: Project 9 isn't activated.");
     expect(states()).toBe('++');
     const again = await replay();
     expect(again.bodies).toStrictEqual([]);
-    expect(again.said).toMatch(/^.*: 6 lines\n {2}0 sent\n {2}3 sent before\n/);
+    expect(again.said).toMatch(/^.*: 6 lines\n {2}0 sent\n {2}3 already sent\n/);
     const other = await replay(accept, { project: '1000003' });
     expect(other.said).toMatch(
-      /^.*: 6 lines\n {2}0 sent\n {2}4 of other projects\n {2}1 sent before\n/,
+      /^.*: 6 lines\n {2}0 sent\n {2}4 from other projects\n {2}1 already sent\n/,
     );
   });
 
@@ -139,7 +139,7 @@ describe('a replay', () => {
     // The last view is a string that doesn't contain JSON, as only a person would write it.
     [
       'views of other projects',
-      'of other projects',
+      'from other projects',
       [viewOf('b', { p: '2' }), 'null', '[1]', '"{"'].map((text, n) => lineOf(n + 2, text)),
     ],
     [
@@ -218,7 +218,7 @@ describe('a replay', () => {
     };
     expect(await logOf(2)).toStrictEqual([]);
     expect(await logOf(40)).toStrictEqual([
-      'info: Project 1000001: sending 15 views per minute, to leave most of its limit for its pages. Sending 40 views takes up to 3 min',
+      'info: Project 1000001: sending at most 15 views per minute, to leave most of its limit for its pages. The file has 40 views of this project; to send all of them would take 3 min',
     ]);
   });
 
