@@ -94,7 +94,7 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
     const isDirectoryMissing = disk && !disk.inside && !disk.fault;
     if (isDirectoryMissing && otherProjects(of) === undefined) {
       const both = `${fault}, and neither does its directory. ${effect}`;
-      const fix = `${BRING_BACK_FIRST} check --data, create the directory, and run the doctor again:`;
+      const fix = `${BRING_BACK_FIRST} check --data. To create the directory and, if needed, the user that will own it, run this, then the doctor again:`;
       return [error(both, fix, commands.create(of))];
     }
     const fix = `${BRING_BACK_FIRST} create the file. Replace ID with a project's id:`;

@@ -1003,7 +1003,7 @@ it("for a missing data directory, the doctor prints a single command, and the ne
   const notRunning = { ...NOT_RUNNING, source: 'options' as const, projects: missing };
   const [first, ...rest] = problemLines({ ...notRunning, disk: {} });
   expect(first).toBe(
-    "error projects file: it doesn't exist, and neither does its directory. viewlog can't start until this is fixed. If the directory was moved, move it back; if its disk isn't mounted, mount it. Otherwise, check --data, create the directory, and run the doctor again: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data",
+    "error projects file: it doesn't exist, and neither does its directory. viewlog can't start until this is fixed. If the directory was moved, move it back; if its disk isn't mounted, mount it. Otherwise, check --data. To create the directory and, if needed, the user that will own it, run this, then the doctor again: id viewlog || sudo useradd --system --user-group --shell /usr/sbin/nologin viewlog && sudo install -d -o viewlog -g viewlog -m 750 /data",
   );
   expect(rest.join()).not.toMatch(/directory|--data/);
   expect(problemLines({ projects: missing })[0]).toMatch(
