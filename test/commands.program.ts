@@ -48,7 +48,9 @@ describe('explain', () => {
     const view = { ...MINIMAL_VIEW, url: 'x' };
     const refused = { ...stamp, code: 'invalid-view', origin: null, view };
     const { stdout } = await explain(formatted(refused));
-    expect(stdout).toMatch(/^422 invalid-view: .*\nissues:\n {2}"url" must be a string/);
+    expect(stdout).toMatch(
+      /^422 invalid-view: .*\nissues:\n {2}"url" must be a string [^]*\nCorrect the page/,
+    );
     const input = JSON.stringify(refused).slice(0, -1);
     const damaged =
       'error: This line of a refused view is damaged or incomplete; explain takes the whole line\n';

@@ -77,7 +77,8 @@ export const explain = defineCommand({
       remedy.kind === 'check-proxy'
         ? 'Complete the view: its JSON ends without the closing "}".'
         : hintFor({ sample, remedy, fixedMs: undefined }, projects, await withOwners(self));
-    print(`  ${hint}`);
+    // Indented, it would look like one of the issues.
+    print(verdict.issues ? hint : `  ${hint}`);
     return EXIT.badData;
   },
 });
