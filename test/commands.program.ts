@@ -237,13 +237,15 @@ describe('activate', () => {
       const shell = (text: string) =>
         spawnSync('sh', ['-c', text], { cwd: '/', encoding: 'utf8' }).stdout;
       expect(shell(command)).toContain(`"${url}/view"`);
-      expect(title).toBe('To send a test view to the running viewlog:');
+      expect(title).toBe(
+        'To send a test view to the running viewlog (it counts like any other view):',
+      );
       viewlog.child.kill('SIGHUP');
       await viewlog.says(/1 active/);
       expect(shell(`${curl} -sS`)).toMatch(/^\{"id":"/);
       await viewlog.signal('SIGTERM');
       expect((await printed('--port', '8090')).slice(-3)).toStrictEqual([
-        'To send a test view, once viewlog is running:',
+        'To send a test view, once viewlog is running (it counts like any other view):',
         expect.stringContaining(' http://127.0.0.1:8090/view '),
         '',
       ]);

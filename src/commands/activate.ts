@@ -155,7 +155,7 @@ function nextSteps(
   return [
     `To print the script for its pages, run this. ${REPLACE_URL}`,
     `  ${commands.snippet(of, sender.id, viewsUrl(sender, of.address))}`,
-    `To send a test view${where}${unknown}:`,
+    `To send a test view${where}${unknown} (it counts like any other view):`,
     `  ${curlOf(sender, of.address)}`,
   ].join('\n');
 }
