@@ -232,8 +232,26 @@ function resultOf({ id, path, before, after, outcome, isRunning }: Activation): 
     return `Added project ${id} to ${file}: ${rules}. ${accepts}`;
   }
   if (before.active === false) return `Activated project ${id} in ${path}: ${rules}. ${accepts}`;
-  return `Changed project ${id} in ${path}: active, ${rules}. ${soon(isRunning, 'applies the change')}`;
+  const parts = changedParts(before, after);
+  const what = parts.length === 0 ? '' : `the ${new Intl.ListFormat('en-GB').format(parts)} of `;
+  return `Changed ${what}project ${id} in ${path}: active, ${rules}. ${soon(isRunning, 'applies the change')}`;
 }
+
+const PARTS = {
+  name: 'name',
+  contact: 'contact',
+  origins: 'origins',
+  maxViewsPerMinute: 'limit',
+} as const;
+
+/** Returns what differs between two entries of a project, in words. */
+const changedParts = (before: ProjectEntry, after: ProjectEntry): string[] =>
+  Object.entries(PARTS)
+    .filter(([key]) => {
+      const [old, now] = [before, after].map((entry) => entry[key as keyof typeof PARTS]);
+      return String(old) !== String(now);
+    })
+    .map(([, part]) => part);
 
 function soon(isRunning: boolean | undefined, what: string): string {
   if (isRunning) return `viewlog ${what} within 2 seconds.`;

@@ -63,25 +63,25 @@ activate adds a name and the missing origins
 {"projects": [{"id": "1", "name": "a", "origins": ["https://a.com",  "https://b.com"]}]}
 activate 1 --origin HTTPS://A.com:443 --origin https://c.com --origin https://C.com --name b
 {"projects": [{"id": "1", "name": "b", "origins": ["https://a.com",  "https://b.com",  "https://c.com"]}]}
-Changed project 1 in FILE: active, https://a.com, https://b.com, https://c.com, no limit. viewlog applies the change once it is running.
+Changed the name and origins of project 1 in FILE: active, https://a.com, https://b.com, https://c.com, no limit. viewlog applies the change once it is running.
 
 activate replaces the only origin
 {"projects": [{"id": "1", "origins": ["https://b.com"]}]}
 activate 1 --remove-origin HTTPS://b.com:443 --origin https://c.com
 {"projects": [{"id": "1", "origins": ["https://c.com"]}]}
-Changed project 1 in FILE: active, https://c.com, no limit. viewlog applies the change once it is running.
+Changed the origins of project 1 in FILE: active, https://c.com, no limit. viewlog applies the change once it is running.
 
 activate removes one of two origins
 { "projects": [ { "origins": [⏎  "https://a.com",⏎  "https://b.com"⏎ ], "id": "1" } ] }
 activate 1 --remove-origin https://a.com
 { "projects": [ { "origins": [⏎  "https://b.com"⏎ ], "id": "1" } ] }
-Changed project 1 in FILE: active, https://b.com, no limit. viewlog applies the change once it is running.
+Changed the origins of project 1 in FILE: active, https://b.com, no limit. viewlog applies the change once it is running.
 
 activate sets a limit, a contact and the operator
 { "operator": "me@a.com", "projects": [ {"id": "1",   "maxViewsPerMinute": 60},⏎ {"id": "2"} ] }
 activate 1 --contact jo --max-views-per-minute 90 --operator you@a.com
 { "operator": "you@a.com", "projects": [ {"id": "1",   "maxViewsPerMinute": 90,   "contact": "jo"},⏎ {"id": "2"} ] }
-Changed project 1 in FILE: active, any origin, at most 90 views per minute. viewlog applies the change once it is running.
+Changed the contact and limit of project 1 in FILE: active, any origin, at most 90 views per minute. viewlog applies the change once it is running.
 
 activate would only spell values differently
 {"projects":[{"id":"1","origins":["https:\\/\\/a.com"]}],"operator":"me@a.com"}
