@@ -32,7 +32,8 @@ describe('explain', () => {
     expect(missing.stderr).toContain(
       `Can't read "${file}.not": it doesn't exist; check the path\n`,
     );
-    const stderr = 'error: explain takes at most one FILE; "b" is one too many\n';
+    const stderr =
+      'error: explain takes at most one FILE; also found "b". A value that contains spaces needs quotes\n';
     expect(await run(['explain', file, 'b'], { data })).toMatchObject({ code: 64, stderr });
   });
 

@@ -279,8 +279,7 @@ describe('readArguments', () => {
   const DASH = 'Options begin with two hyphens (--); found';
   const NONE = 'serve has no option --no-status';
   const PORT = 'a whole number from 0 to 65535. For example: --port 8080';
-  const DAY =
-    'a day of the calendar (YYYY-MM-DD), today or yesterday. For example: --from 2026-01-31';
+  const DAY = 'a valid date (YYYY-MM-DD), today or yesterday. For example: --from 2026-01-31';
   it.each([
     [
       'an unknown option before the command',
@@ -334,7 +333,7 @@ describe('readArguments', () => {
     [
       'an option without its value before another option',
       ['--port', '--data=d'],
-      `--port needs a value before --data: ${PORT}`,
+      '--port needs a value: a whole number from 0 to 65535; found --data. For example: --port 8080',
     ],
     [
       'an option without its value after the command',

@@ -66,8 +66,8 @@ export function readCommandLine(
     // `--html --data d`: the value was forgotten, and the next flag is in its place.
     const next = inlineValue ? '' : (/^--([^=]*)/.exec(value ?? '')?.[1] ?? '');
     if (value !== undefined && !flags.has(next)) return { name, value };
-    const where = flags.has(next) ? ` before --${next}` : '';
-    const what = `--${name} needs a value${where}: ${needed.expected}`;
+    const instead = flags.has(next) ? `; found --${next}` : '';
+    const what = `--${name} needs a value: ${needed.expected}${instead}`;
     throw new Fatal(EXIT.usage, `${what}${exampleOf(`--${name}`, needed)}`);
   };
   return { command, flags: given.map(read), operands };

@@ -115,7 +115,7 @@ export const addressOrOff = parser('an address with a port, or off', '127.0.0.1:
   return isKnown ? { host, port: Number(port) } : undefined;
 });
 
-export const day = parser('a day of the calendar (YYYY-MM-DD)', '2026-01-31', (value) =>
+export const day = parser('a valid date (YYYY-MM-DD)', '2026-01-31', (value) =>
   isDay(value) ? value : undefined,
 );
 
@@ -123,7 +123,7 @@ export const day = parser('a day of the calendar (YYYY-MM-DD)', '2026-01-31', (v
  * Accepts `2026-01-31`; `today` and `yesterday` stay words, because they depend on the time zone.
  */
 export const dayOrWord = parser(
-  'a day of the calendar (YYYY-MM-DD), today or yesterday',
+  'a valid date (YYYY-MM-DD), today or yesterday',
   '2026-01-31',
   (value) => (/^(today|yesterday)$/.test(value) || isDay(value) ? value : undefined),
 );

@@ -126,10 +126,12 @@ function checkOperands(
   }
   const max = wanted.includes('…') ? Infinity : Math.sign(wanted.length);
   if (operands.length > max) {
-    const most = max === 0 ? 'no arguments' : `${wanted === noun ? 'one' : 'at most one'} ${noun}`;
-    // `--name My site 1000001`: the word "site" is one too many.
     const excess = echo(wrong ?? operands[max]!);
-    throw new Fatal(EXIT.usage, `${name} takes ${most}; "${excess}" is one too many`);
+    if (max === 0) throw new Fatal(EXIT.usage, `${name} takes no arguments; found "${excess}"`);
+    const most = wanted === noun ? 'only one' : 'at most one';
+    // `--name My site 1000001`
+    const quote = 'A value that contains spaces needs quotes';
+    throw new Fatal(EXIT.usage, `${name} takes ${most} ${noun}; also found "${excess}". ${quote}`);
   }
   if (wrong === undefined) return;
   throw new Fatal(

@@ -210,7 +210,7 @@ it.each([
     'error: --html - and --json both go to stdout',
     ['--html', '-', '--json'],
   ],
-  [64, "--from isn't a day", '--from must be a day', ['--from', '2026-02-30']],
+  [64, "--from isn't a day", '--from must be a valid date', ['--from', '2026-02-30']],
   [64, 'the time zone is unknown', 'Mars', ['--time-zone', 'Mars']],
   [
     73,
