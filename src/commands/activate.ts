@@ -1,7 +1,9 @@
 import { dirname } from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
+import { fetchOnce } from '../base/fetch-once.ts';
 import { plural } from '../base/format.ts';
 import { echo, printable, shellQuoted } from '../base/text.ts';
+import { isFromViewlog, preflightFrom } from '../doctor/reply.ts';
 import { ownerOf } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
 import { absolute, type Installation, withOwners } from '../installation/installation.ts';
@@ -76,6 +78,11 @@ export const activate = defineCommand({
       const hint = isDefault ? '. To use another one, give it with --data' : '';
       print(`Created the directory ${printable(absolute(newDirectory), Infinity)}${hint}`);
     }
+    if (isRunning === false && (await isOtherThere(address))) {
+      log.warn(
+        `The viewlog that listens at ${address} uses another data directory; to add the project there, give its --data`,
+      );
+    }
     print(resultOf({ id, path, before, after, outcome, isRunning }));
     if (outcome === 'created' && operator === undefined) {
       print(
@@ -116,6 +123,12 @@ export const deactivate = defineCommand({
     return EXIT.done;
   },
 });
+
+/** Returns whether a viewlog listens at the address. viewlog doesn't count this request. */
+const isOtherThere = async (address: string): Promise<boolean> =>
+  isFromViewlog(
+    await fetchOnce(`${address}/view`, preflightFrom('https://www.example.com'), 1_000),
+  );
 
 /** @throws {Fatal} exit 64 for an origin that no project can list, or that is added and removed. */
 function checkChanges(added: readonly string[], removed: readonly string[]): void {

@@ -360,3 +360,15 @@ test('activate creates a projects file in the data directory of a collector that
   await until(() => fs.existsSync(`${data}/last-start.json`));
   expect(await run(['activate', '7'], { data })).toMatchObject({ code: 0 });
 });
+
+test('activate says that the viewlog at the printed address uses another data directory', async () => {
+  const { port } = await startViewlog({ data: dataDirectory() });
+  const data = dataDirectory();
+  const { code, stderr } = await run(['activate', '7', '--port', String(port)], { data });
+  expect([code, stderr]).toStrictEqual([
+    0,
+    expect.stringContaining(
+      `:${port} uses another data directory; to add the project there, give `,
+    ),
+  ]);
+});
