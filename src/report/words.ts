@@ -41,21 +41,24 @@ export function changeInWords(count: number, before: number): string {
 export function headline({ views, before, silentSpans }: Report): string {
   const so = before?.isCut ? ' so far' : '';
   const count = (views === 0 ? 'No views' : plural(views, 'view')) + so;
-  const gaps = views === 0 ? '' : gapsInWords('No views', silentSpans);
+  const days = views === 0 ? '' : silentDaysInWords(silentSpans);
+  const gaps = days === '' ? '' : ` No views ${days}.`;
   if (before === undefined) return `${count}.${gaps}`;
-  const days = lengthOf(before);
-  const period = days === 1 ? 'on the previous day' : `in the previous ${formatCount(days)} days`;
+  const length = lengthOf(before);
+  const period =
+    length === 1 ? 'on the previous day' : `in the previous ${formatCount(length)} days`;
   const cut = before.isCut ? 'by this time ' : '';
-  const gapsBefore =
-    before.views === 0 ? '' : gapsInWords('Before that, no views', before.silentSpans);
-  return `${count}, ${changeInWords(views, before.views)} ${cut}${period}.${gaps}${gapsBefore}`;
+  const silent = before.views === 0 ? '' : silentDaysInWords(before.silentSpans);
+  const gapsBefore = silent === '' ? '' : ` (no views ${silent})`;
+  return `${count}, ${changeInWords(views, before.views)} ${cut}${period}${gapsBefore}.${gaps}`;
 }
 
-function gapsInWords(what: string, spans: readonly Span[]): string {
+/** `on Wed 11 Mar`, `from Mon 9 Mar to Wed 11 Mar`; empty if there are none. */
+function silentDaysInWords(spans: readonly Span[]): string {
   const [span] = spans;
   if (span === undefined) return '';
   const isOneLong = spans.length === 1 && span.fromDay !== span.toDay;
-  return ` ${what} ${isOneLong ? 'from' : 'on'} ${daysInShort(spans)}.`;
+  return `${isOneLong ? 'from' : 'on'} ${daysInShort(spans)}`;
 }
 
 /** Returns a sentence about the last seven full days; empty if there are fewer than 14. */

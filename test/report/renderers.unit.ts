@@ -43,7 +43,7 @@ it.each([
     '13',
     '',
     [0, 4, 5, 6],
-    '11 views so far, up 7 views from 4 by this time in the previous 2 days. Before that, no views on Wed 11 Mar.',
+    '11 views so far, up 7 views from 4 by this time in the previous 2 days (no views on Wed 11 Mar).',
   ],
 ])('the headline sums up %s', (_, from, to, counts, said) => {
   const dayOf = (day: string) => (day === '' ? undefined : `2026-03-${day}`);
