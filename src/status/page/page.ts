@@ -33,7 +33,10 @@ function show(next: Document): void {
 
 /** The server writes times in UTC. */
 function showLocalTimes(page: Document): void {
-  const minutes = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' } as const;
+  // `8:22 PM`, but `08:22` if the locale has 24 hours.
+  const { hour12 } = new Intl.DateTimeFormat([], { hour: 'numeric' }).resolvedOptions();
+  const hour = hour12 ? 'numeric' : '2-digit';
+  const minutes = { day: 'numeric', month: 'short', hour, minute: '2-digit' } as const;
   for (const time of page.querySelectorAll('time')) {
     const at = new Date(time.dateTime);
     const hasSeconds = /:\d\d:/.test(time.dateTime);
