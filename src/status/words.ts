@@ -219,7 +219,7 @@ export function summaryWords(model: StatusModel): string {
   const { lastAcceptedMs: lastMs } = total;
   const [alone, others] = isStream(store)
     ? [', for this collector alone', '; other views are in the stream']
-    : ['', '; earlier views are in the files'];
+    : ['', '; other views are in the files'];
   const isOther = model.problems.some(({ kind }) => kind === 'unlisted');
   const ids = `Views of ${plural(unlisted, 'unlisted id')} were refused (see below).`;
   return [

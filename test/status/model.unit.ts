@@ -1110,7 +1110,7 @@ it.each<[where: string, around: Scene['around']]>([
     scene.around = around;
     expect(scene.text()).toBe('No view accepted since the counts began');
     expect(scene.whole()).toMatch(/ quiet {22}1 {2}Project 1$/m);
-    const since = `The counts began on ${at('14:00')}; earlier views are in the files.`;
+    const since = `The counts began on ${at('14:00')}; other views are in the files.`;
     expect(scene.whole()).toContain(`\n${since}\n`);
     scene.accept();
     expect(scene.whole()).toContain(`\nLast view accepted 1 s ago. ${since}\n`);
