@@ -401,13 +401,21 @@ function causeSteps(
 }
 
 /** Returns what to do about an id that was never listed: one step for all its origins. */
-function unlistedStep({ id, reasons }: ProjectRow, of: Installation): Step {
-  const activations = reasons.flatMap(({ remedy }) => (remedy.kind === 'activate' ? [remedy] : []));
-  const origins = activations.flatMap(({ origin }) => origin ?? []);
-  const isPartial = origins.length > 0 && origins.length < activations.length;
-  const command = commands.activate(of, id, { origin: origins });
-  return { text: unlistedWords(origins, isPartial), command };
+function unlistedStep(row: ProjectRow, of: Installation): Step {
+  const origins = activationsOf(row).flatMap(({ origin }) => origin ?? []);
+  const command = commands.activate(of, row.id, { origin: origins });
+  return { text: unlistedWords(origins, isPartial(row)), command };
 }
+
+/** The fixes of views of an id that isn't listed. */
+const activationsOf = ({ kind, reasons }: ProjectRow) =>
+  kind === 'unlisted'
+    ? reasons.flatMap(({ remedy }) => (remedy.kind === 'activate' ? [remedy] : []))
+    : [];
+
+/** Returns whether only some views of an unlisted id have an origin that can be listed. */
+const isPartial = (row: ProjectRow): boolean =>
+  new Set(activationsOf(row).map(({ origin }) => origin === undefined)).size > 1;
 
 /**
  * Leaves a replay that several reasons share under only one of them: one whose views can be sent
@@ -515,7 +523,7 @@ function latestWords(sample: Sample, row: ProjectRow): string {
 /** Why a view of an id was refused at this time. */
 function whyRefused({ kind, active, removed }: ProjectRow, atMs: number): string {
   if (active || (removed && atMs < removed.removedMs))
-    return "the project wasn't listed as active then";
+    return 'the project was inactive or not listed then';
   if (kind === 'project') return 'the project is inactive';
   return `the projects file ${removed ? 'no longer lists' : "doesn't list"} this id`;
 }
@@ -565,7 +573,7 @@ function typoSteps({ id, meant }: ProjectRow): Step[] {
   const listed = meant.name === undefined ? meant.id : `${meant.id} (${named(meant.name)})`;
   const text =
     `${meant.origin ?? id} is ${meant.origin ? 'an origin of' : 'one typo away from'} ${listed}. ` +
-    `If the pages should send ${meant.id}, correct them; the views refused so far can't be sent again under another id.`;
+    `If ${meant.origin ? 'its' : 'the'} pages should send ${meant.id}, correct them; the views refused so far can't be sent again under another id.`;
   return [{ text }];
 }
 
@@ -616,9 +624,10 @@ function whyOf(sample: Sample): string {
 /** Returns the fate of the refused views, with the command that sends stored ones again. */
 function fateSteps(
   { sample, remedy, fixedMs, fate, isCollective, lost: lostOrigins }: JudgedReason,
-  { kind, removed, isOpened }: ProjectRow,
+  row: ProjectRow,
   of: Installation,
 ): Step[] {
+  const { kind, isOpened } = row;
   const noun = nounOf(kind);
   const { resent, stored, lost, days } = fate;
   const { code, project = '' } = sample;
@@ -626,7 +635,7 @@ function fateSteps(
   const isFixed = fixedMs !== undefined || remedy.kind === 'fixed';
   const later = isFixed ? undefined : 'After the fix,';
   // A project may have been deactivated or removed after the refusals had ended.
-  const when = remedy.kind === 'activate' ? onceActive(remedy, removed) : later;
+  const when = remedy.kind === 'activate' ? onceActive(remedy, row) : later;
   const these = (count: number): string => plural(count, `refused ${noun}`);
   // A directory that viewlog can't enter may still have the file, and a record of a replay.
   const isClosed = fate.obstacle === 'directory';
@@ -638,7 +647,11 @@ function fateSteps(
     resent > 0 ? [{ text: `${these(resent)} ${were(resent)} sent again.` }] : [];
   // A replay sends those whose origin is listed by then.
   const isMixed = isCollective && of.data !== undefined && fate.obstacle === undefined;
-  const obstructed = isMixed ? undefined : obstructionOf({ remedy, fate, sample }, of);
+  const isLeftOut = remedy.kind === 'activate' && remedy.origin === undefined && isPartial(row);
+  const other = isLeftOut
+    ? `A replay wouldn't help: with that command, the project would still refuse ${them}.`
+    : obstructionOf({ remedy, fate, sample }, of);
+  const obstructed = isMixed ? undefined : other;
   const names = days.map((day) => fileNameOf('refused', day));
   const command = obstructed === undefined ? commands.replay(of, project, names) : undefined;
   if (stored > 0 && isGone) {
@@ -650,7 +663,7 @@ function fateSteps(
     // Once its origins are restored, the project refuses these views again.
     const condition = lostOrigins ? 'If you removed the origins on purpose,' : listed;
     const again = isMixed
-      ? 'A replay sends only views whose origin is listed by then:'
+      ? 'A replay sends only views whose origin is listed when you run it:'
       : `${condition ?? 'To'} send ${them} again:`;
     const shared = {
       stored: still,
@@ -669,8 +682,9 @@ function fateSteps(
 
 function onceActive(
   { origin, isListed }: Extract<Remedy, { kind: 'activate' }>,
-  removed: ProjectRow['removed'],
+  { id, removed, meant }: ProjectRow,
 ): string {
+  if (meant !== undefined) return `If you have activated ${id} instead,`;
   const all = isListed ? 'is active' : 'accepts views from every site';
   const accepts = origin === undefined ? all : `accepts ${origin}`;
   return `Once the project ${removed ? 'is listed again' : accepts},`;
@@ -834,13 +848,13 @@ export function fixOf(reason: Refused, of: Installation): Step {
 
 /** @param isPartial True: other views come without an origin that can be listed. */
 function unlistedWords(origins: readonly string[], isPartial = false): string {
-  const some = origins.length > 1 ? ' with those of these origins that are yours' : '';
-  const rules = origins.length === 0 ? ', which then accepts views from every site' : some;
-  const refused = isPartial ? '; it then still refuses views without such an origin' : '';
-  return (
-    "If this site isn't yours, ignore these views. If it is, correct the id in its script, or remove the " +
-    `script. To count the site under this id, activate the project${rules}${refused}:`
-  );
+  const open = origins.length === 0 ? ', which then accepts views from every site' : '';
+  const refused = isPartial ? "; it then refuses views whose origin isn't in this command" : open;
+  return origins.length > 1
+    ? "Ignore views from sites that aren't yours. In pages of your own, correct the id, or remove the script. " +
+        `To count your sites under this id, activate the project, without the origins that aren't yours${refused}:`
+    : "If this site isn't yours, ignore these views. If it is, correct the id in its script, or remove the " +
+        `script. To count the site under this id, activate the project${refused}:`;
 }
 
 function correctStep(

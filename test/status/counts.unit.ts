@@ -163,7 +163,7 @@ describe('saved counts', () => {
       'Project 2 was in the projects file, but inactive; its last accepted view came on',
     );
     expect(text).toContain(' activate 2 --data /data --name Shop --contact shop@example.com\n');
-    expect(text).toContain(": the project wasn't listed as active then.");
+    expect(text).toContain(': the project was inactive or not listed then.');
     // The entry is saved again, but not for longer than the counts of its id.
     await fileOf(again, dir).file.save();
     again.accept(1, '1');

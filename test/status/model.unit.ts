@@ -991,7 +991,7 @@ it("the status page doesn't blame the removal of a project for views that were r
   expect(scene.whole()).toContain(
     `Project 77 was in the projects file, but inactive; its last accepted view came on ${at('14:00')}. No view has been refused since its removal. If it was removed on purpose, remove the script from its pages. To list it again and activate it:\n    ${VIEWLOG} activate 77 ${FILES}\n`,
   );
-  expect(scene.whole()).toContain(": the project wasn't listed as active then.");
+  expect(scene.whole()).toContain(': the project was inactive or not listed then.');
   scene.refuse(1, unlisted('77'));
   expect(scene.whole()).not.toContain('since its removal');
   expect(scene.whole()).toContain(': the projects file no longer lists this id.');
@@ -1564,10 +1564,10 @@ it("the status page separates the origins of an unlisted id's views", () => {
     ` activate 77 ${FILES} --origin ${a} --origin ${b}`,
   ]);
   expect(scene.whole()).toContain(
-    'activate the project with those of these origins that are yours; it then still refuses views without such an origin:\n',
+    "activate the project, without the origins that aren't yours; it then refuses views whose origin isn't in this command:\n",
   );
   expect(scene.whole()).toMatch(
-    /, on \S+ \S+ UTC without an Origin header: the projects file doesn't list this id\.\n {2}1 refused view is stored\. Once the project accepts views from every site, the replay /,
+    /, on \S+ \S+ UTC without an Origin header: the projects file doesn't list this id\.\n {2}1 refused view is stored\. A replay wouldn't help: with that command, the project would still refuse the view\.$/m,
   );
   scene.list(AURORA, { id: '77', origins: [b] });
   scene.accept(1, '77');
@@ -1634,7 +1634,7 @@ it('the status page counts rare origins together, but never with views that have
   scene.accept(2);
   const after = scene.whole();
   expect(after).toMatch(
-    /4 views from other origins [^]* 4 refused views are stored\. A replay sends only views whose origin is listed by then:\n {4}.* replay /,
+    /4 views from other origins [^]* 4 refused views are stored\. A replay sends only views whose origin is listed when you run it:\n {4}.* replay /,
   );
   expect(after).not.toContain('Views were accepted again');
 });
@@ -1749,6 +1749,7 @@ it('the status page names a listed id if an unlisted or inactive id is probably 
   scene.refuse(3, unlisted('1000011'), MOVED);
   scene.refuse(3, unlisted('1000201'), MOVED);
   scene.refuse(3, unlisted('1000002'), MOVED);
+  scene.around = { files: { refusedDays } };
   const typo = (id: string) =>
     `${id} is one typo away from 1000001 (Aurora). If the pages should send 1000001, correct them; the views refused so far can't be sent again under another id.`;
   expect(scene.whole()).toContain(
@@ -1758,9 +1759,14 @@ it('the status page names a listed id if an unlisted or inactive id is probably 
     `  ${typo('1000201')}\n  Otherwise, to count the site under this id, activate the project:`,
   );
   expect(scene.whole()).not.toContain('1000002 is one typo');
+  // A replay helps only those who don't correct the pages.
+  expect(scene.whole().match(/If you have activated \d+ instead, send the views again:/g)).toEqual([
+    'If you have activated 1000201 instead, send the views again:',
+    'If you have activated 1000011 instead, send the views again:',
+  ]);
   // Only one project lists the origin.
   scene.list({ id: '5', name: 'Kelp', origins: [MOVED] }, { id: '6' });
-  const owner = `  ${MOVED} is an origin of 5 (Kelp). If the pages should send 5, correct them; the views `;
+  const owner = `  ${MOVED} is an origin of 5 (Kelp). If its pages should send 5, correct them; the views `;
   expect(scene.whole().split(owner)).toHaveLength(3);
   scene.list({ id: '5', origins: [MOVED] }, { id: '6', origins: [MOVED] });
   expect(scene.whole()).not.toContain('is an origin of');
