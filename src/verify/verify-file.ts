@@ -114,11 +114,11 @@ class FileCheck {
       if (kind !== FRAGMENT) return `${plural(count, kind)}: ${lines}`;
       const [line, it, view] =
         count === 1 ? ['line', 'it', 'its view was'] : ['lines', 'them', 'their views were'];
-      const cut = `this isn't a fault: a crash or a full disk cut ${it} off, and ${view} never acknowledged`;
+      const cut = `if a crash or a full disk cut ${it} off, ${view} never acknowledged`;
       return `${plural(count, kind)}: ${line} ${lines}; ${cut}`;
     });
     const unended =
-      'the last line has no newline: viewlog is still writing it, a crash cut it off (its view was then never acknowledged), or the file was cut later';
+      'the last line has no newline: viewlog is still writing it, a crash cut it off (its view was never acknowledged), or the file was cut later';
     return this.#isUnended ? [...findings, unended] : findings;
   }
 
