@@ -82,7 +82,13 @@ const UNREACHED: readonly (readonly [RegExp, string])[] = [
   [/speaks http, not https/, 'Use http:// in --url or set up TLS in the proxy.'],
 ];
 
-export function checkUrl({ proxy, of, reply }: Facts): readonly Verdict[] {
+/** Caddy holds back every view while it can't reach viewlog. */
+function silentFix({ address = 'viewlog' }: Installation, { status }: Facts['settings']): string {
+  const health = status === 'off' ? '' : ` and that health_port is ${status.port}`;
+  return `If the proxy is Caddy, make sure that it passes /view on to ${address}${health}. Otherwise, check the proxy and the firewall.`;
+}
+
+export function checkUrl({ proxy, of, reply, settings }: Facts): readonly Verdict[] {
   if (proxy === undefined) return [];
   const { url, get } = proxy;
   const refusal = refusalIn(get);
@@ -100,9 +106,10 @@ export function checkUrl({ proxy, of, reply }: Facts): readonly Verdict[] {
   if ('failure' in get) {
     // Another check says how to start viewlog.
     if (`${url}/`.startsWith(`${of.address}/`)) return [error(what, 'Start viewlog.')];
+    const isSilent = /^no answer in/.test(get.failure);
     const [, fix = 'Check the host name in DNS, the certificate, the proxy and the firewall.'] =
       UNREACHED.find(([failure]) => failure.test(get.failure)) ?? [];
-    return [error(what, fix)];
+    return [error(what, isSilent ? silentFix(of, settings) : fix)];
   }
   const location = get.headers.get('location');
   if (location !== null) {

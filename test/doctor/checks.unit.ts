@@ -417,6 +417,10 @@ const FINDINGS: Findings = {
       get: problem('not-found', nothingAt('/foo/view')),
     }),
   ],
+  "the address doesn't answer": [
+    "error url: https://views.example/view doesn't reach viewlog (no answer in 5 s), so views from pages don't arrive. If the proxy is Caddy, make sure that it passes /view on to http://127.0.0.1:8080 and that health_port is 8081. Otherwise, check the proxy and the firewall.",
+    proxied({ get: { failure: 'no answer in 5 s' }, preflight: { failure: 'no answer in 5 s' } }),
+  ],
   "the address can't be reached": [
     "error url: https://views.example/view doesn't reach viewlog (no route), so views from pages don't arrive. Check the host name in DNS, the certificate, the proxy and the firewall.",
     proxied({ get: { failure: 'no route' }, preflight: { failure: 'no route' } }),
