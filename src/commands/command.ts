@@ -16,6 +16,7 @@ import {
   type Chosen,
   ownAnnouncement,
 } from '../installation/installation.ts';
+import { isOrigin } from '../projects/origins.ts';
 import type { AsOwner } from '../disk/root.ts';
 import {
   chosenOptions,
@@ -115,7 +116,12 @@ const fileOperand = (file: string): string => (file === '-' ? file : absolute(fi
 
 /** @throws {Fatal} exit 64 if the command needs more operands, or takes fewer. */
 function checkOperands(
-  { name, operands: wanted = '', examples }: Pick<Command, 'name' | 'operands' | 'examples'>,
+  {
+    name,
+    operands: wanted = '',
+    examples,
+    options,
+  }: Pick<Command, 'name' | 'operands' | 'examples' | 'options'>,
   operands: readonly string[],
 ): void {
   const wrong = wanted === 'ID' ? operands.find((operand) => !PROJECT_ID.test(operand)) : undefined;
@@ -129,9 +135,12 @@ function checkOperands(
     const excess = echo(wrong ?? operands[max]!);
     if (max === 0) throw new Fatal(EXIT.usage, `${name} takes no arguments; found "${excess}"`);
     const most = wanted === noun ? 'only one' : 'at most one';
-    // `--name My site 1000001`
-    const quote = 'A value that contains spaces needs quotes';
-    throw new Fatal(EXIT.usage, `${name} takes ${most} ${noun}; also found "${excess}". ${quote}`);
+    // `--origin https://a.example https://b.example`, `--name My site 1000001`
+    const isOneMore = options.includes('origin') && isOrigin(excess);
+    const hint = isOneMore
+      ? 'Give --origin once per origin'
+      : 'A value that contains spaces needs quotes';
+    throw new Fatal(EXIT.usage, `${name} takes ${most} ${noun}; also found "${excess}". ${hint}`);
   }
   if (wrong === undefined) return;
   throw new Fatal(

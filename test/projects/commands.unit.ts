@@ -171,6 +171,10 @@ test.each([
     'activate 1 2',
     /^activate takes only one ID; also found "2"\. A value that contains spaces needs quotes$/,
   ],
+  [
+    'activate 1 --origin https://a.com https://b.com',
+    /^activate takes only one ID; also found "https:\/\/b\.com"\. Give --origin once per origin$/,
+  ],
   ['activate --name My site 1', /also found "site"\. A value/],
   ['deactivate', 'deactivate needs the ID of a project. For example: '],
   [
