@@ -71,7 +71,7 @@ export async function followProjects(
     gone: readonly ProjectEntry[],
     sinceMs: number,
   ): Promise<void> => {
-    log.info(gone.length === 0 ? what : `${what}; no longer listed: ${projectsText(gone)}`);
+    log.info(`${what}${listText('no longer listed', gone)}`);
     // Views of an inactive project were refused before.
     const sending = gone.filter(({ id, active }) => active !== false && isSending(id));
     const opened = projects.allOpened(sinceMs);
@@ -91,10 +91,15 @@ export async function followProjects(
       projects.fault = undefined;
       if (!isSame) onChange(projects);
       const [nowMs, { operator }] = [Date.now(), projects];
+      const before = new Map(projects.all().map(({ id, rules }) => [id, rules]));
       const gone = isSame ? [] : projects.replace(found.file, nowMs);
+      const fresh = projects.all().filter(({ id, rules }) => before.get(id) !== rules);
+      const added = fresh.filter(({ id }) => !before.has(id));
+      const changed = fresh.filter(({ id }) => before.has(id));
       if (!isSame) store(String(found.content));
       const sinceMs = isSame ? Infinity : nowMs;
-      await logList(`Projects file ${what}: ${summaryOf(projects.all())}`, gone, sinceMs);
+      const news = listText('added', added) + listText('changed', changed);
+      await logList(`Projects file ${what}: ${summaryOf(projects.all())}${news}`, gone, sinceMs);
       if (operator !== undefined && projects.operator === undefined)
         log.warn(`The projects file no longer has the operator's address, ${operator}`);
     } else {
@@ -157,13 +162,14 @@ export function openedTexts(
   return left > 0 ? [...texts, `${plural(left, 'more project')} no longer list origins`] : texts;
 }
 
-/** `projects 1000001, 1000002 and 3 more` */
-function projectsText(projects: readonly Pick<ProjectEntry, 'id'>[]): string {
+/** `; added: projects 1000001, 1000002 and 3 more`; empty for none. */
+function listText(what: string, projects: readonly Pick<ProjectEntry, 'id'>[]): string {
+  if (projects.length === 0) return '';
   const left = projects.length - GONE_MAX;
   const ids = projects.slice(0, GONE_MAX).map(({ id }) => id);
   const all = left > 0 ? [...ids, `${formatCount(left)} more`] : ids;
   const listed = new Intl.ListFormat('en-GB').format(all);
-  return `${projects.length === 1 ? 'project' : 'projects'} ${listed}`;
+  return `; ${what}: ${projects.length === 1 ? 'project' : 'projects'} ${listed}`;
 }
 
 /** Reads the projects file. If viewlog's account isn't allowed to, the reading has the fix. */

@@ -41,7 +41,9 @@ test('an edit of the projects file takes effect within 2 seconds', async () => {
     ['1', false],
     ['2', true],
   ]);
-  expect(logged).toEqual(['info: Projects file reloaded: 2 projects, 1 active']);
+  expect(logged).toEqual([
+    'info: Projects file reloaded: 2 projects, 1 active; added: project 2; changed: project 1',
+  ]);
 });
 
 test('viewlog ignores an invalid projects file, logs the error once and shows it until it is corrected', async () => {
@@ -126,8 +128,8 @@ test('the log names the projects that are no longer listed', async () => {
   expect(logged.slice(1)).toEqual([
     'info: Projects file fixed: 1 project, 1 active; no longer listed: projects 2 and 3',
     'info: Projects file reloaded: 0 projects, 0 active; no longer listed: project 1',
-    'info: Projects file reloaded: 2 projects, 2 active',
-    'info: Projects file reloaded: 7 projects, 7 active; no longer listed: project 2',
+    'info: Projects file reloaded: 2 projects, 2 active; added: projects 1 and 2',
+    'info: Projects file reloaded: 7 projects, 7 active; added: projects 3, 4, 5, 6, 7 and 1 more; no longer listed: project 2',
     'info: Projects file reloaded: 0 projects, 0 active; no longer listed: projects 1, 3, 4, 5, 6 and 2 more',
   ]);
 });
@@ -161,7 +163,7 @@ test('viewlog warns if projects are gone whose views were accepted in the last d
     'info: Projects file reloaded: 0 projects, 0 active; no longer listed: projects 1, 4, 5, 6, 7 and 2 more',
     ...['4', '5', '6', '7', '8'].map(refused),
     'warn: Views of 1 more project were accepted in the last day and are now refused',
-    'info: Projects file reloaded: 1 project, 0 active',
+    'info: Projects file reloaded: 1 project, 0 active; added: project 2',
     'info: Projects file reloaded: 0 projects, 0 active; no longer listed: project 2',
   ]);
 });

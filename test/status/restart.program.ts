@@ -59,14 +59,14 @@ it('a problem that has ended stays ended when its project is deactivated, and af
   await until(async () => (await send()) === 201);
   expect(await textOf(viewlog)).toMatch(/^Views are arriving .*; earlier problems have ended\n/);
   list({ ...project, active: false });
-  await viewlog.says(/^Projects file reloaded: 1 project, 0 active$/m);
+  await viewlog.says(/^Projects file reloaded: 1 project, 0 active; /m);
   const inactive = /^Project 1000001 is inactive, so its views are refused\n/;
   expect(await textOf(viewlog)).toMatch(inactive);
   await viewlog.signal('SIGTERM');
   const again = await startWatched({ data: viewlog.data });
   expect(await textOf(again)).toMatch(inactive);
   list(project);
-  await again.says(/^Projects file reloaded: 1 project, 1 active$/m);
+  await again.says(/^Projects file reloaded: 1 project, 1 active; /m);
   expect(await textOf(again)).toMatch(/^Views are arriving .*; earlier problems have ended\n/);
   // The entry of a removed project is saved immediately, and also outlives the process.
   writeFileSync(join(viewlog.data, 'projects.json'), '{"projects":[]}');
