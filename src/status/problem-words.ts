@@ -127,14 +127,11 @@ export const RESTORE_PROJECTS =
 function faultNotice(fault: ProjectsFault, of: Installation): Notice {
   const { first, sinceMs, access, saved, loss } = fault;
   const which = loss === undefined ? '' : ` "${printable(of.projects ?? '', Infinity)}"`;
-  const since = `The projects file${which} has been ${faultWord(fault)} since ${at(sinceMs)}.`;
+  const since = `The projects file${which} has been ${faultWord(fault)} since ${at(sinceMs)}`;
   const what = access?.command === undefined ? withFix(first, access) : first;
-  const title = `${since} ${sentence(continues(saved, access !== undefined))}`;
-  return {
-    colour: 'amber',
-    title: loss === undefined ? `${title} ${sentence(what)}` : title,
-    steps: correction(fault, of),
-  };
+  const why = loss === undefined ? `: ${what.replace(/^Can't read projects file /, '')}` : '';
+  const title = `${sentence(`${since}${why}`)} ${sentence(continues(saved, access !== undefined))}`;
+  return { colour: 'amber', title, steps: correction(fault, of) };
 }
 
 function correction({ first, loss, access, line, saved }: ProjectsFault, of: Installation): Step[] {

@@ -107,7 +107,7 @@ Aurora: the problem ended on ${at('14:06')}.
     const scene = sceneOf(around);
     scene.refuse(1, unlisted('77'));
     expect(scene.text()).toBe(`The projects file is invalid; views are still arriving
-The projects file has been invalid since ${at('14:00')}. viewlog continues with the last good list, but a restart would lose it and fail. ${fault}.
+The projects file has been invalid since ${at('14:00')}: ${fault}. viewlog continues with the last good list, but a restart would lose it and fail.
   Correct the file. Until then, activate and deactivate fail. To list every fault:
     ${VIEWLOG} check ${FILES}`);
     expect(scene.whole()).toMatch(
@@ -1087,7 +1087,7 @@ it('the status page shows the invalid line of the projects file, with a mark at 
   const line = ['\t"id": "1" \u001b', '[2J"x"'] as const;
   const scene = sceneOf({ fault: { first: 'projects.json:3:2: expected ","', line } });
   expect(scene.text()).toContain(
-    String.raw`projects.json:3:2: expected ",".
+    String.raw`: projects.json:3:2: expected ",". viewlog continues with the last good list, but a restart would lose it and fail.
   The line:
     "id": "1" \u001b[2J"x"
                     ^
