@@ -468,9 +468,9 @@ function reasonSteps(
   for (const step of [...own, ...typos]) printed.add(stepText(step));
   const since =
     kind === 'requests'
-      ? `${were(acceptedSince)} read, and none failed for this reason`
-      : `${were(acceptedSince)} accepted, and no view was refused for this reason`;
-  const calm = `Since then (${formatDuration(nowMs - lastMs)}), ${plural(acceptedSince, nounOf(kind))} ${since}.`;
+      ? 'been read, and none has failed for this reason'
+      : 'been accepted, and none has been refused for this reason';
+  const calm = `Since then (${formatDuration(nowMs - lastMs)}), ${plural(acceptedSince, nounOf(kind))} ${acceptedSince === 1 ? 'has' : 'have'} ${since}.`;
   return [
     { text: isRecovering ? `${what} ${calm}` : what },
     ...arrivedSteps(sample),

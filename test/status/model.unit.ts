@@ -198,7 +198,7 @@ Requests without a project: 134 of 188 requests in the last hour failed before v
     scene.nowMs += 5_000;
     scene.accept(3, '1', 1000);
     expect(scene.text()).toContain(
-      'cut off. Since then (8 min), 3 requests were read, and none failed for this reason.\n',
+      'cut off. Since then (8 min), 3 requests have been read, and none has failed for this reason.\n',
     );
     expect(headlineOf(scene.model())[0]).toBe('amber');
     // Small views don't show that large views arrive whole.
@@ -1291,7 +1291,7 @@ it('once refusals have paused, the status page says for how long no view has bee
   expect(scene.text()).not.toContain('since then');
   scene.nowMs += 16_000;
   expect(scene.text()).toContain(
-    ': invalid view. Since then (20 s), 2 views were accepted, and no view was refused for this reason.\n',
+    ': invalid view. Since then (20 s), 2 views have been accepted, and none has been refused for this reason.\n',
   );
   expect(scene.text()).toMatch(/^Aurora: 82% refused/);
 });

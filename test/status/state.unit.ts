@@ -67,7 +67,7 @@ it('a rate-limited project is fixed by a higher limit, not by a pause between tw
   scene.accept(200);
   expect(state(scene)).toBe('partly-refused');
   expect(scene.text()).toContain(
-    'Since then (3 min), 200 views were accepted, and no view was refused',
+    'Since then (3 min), 200 views have been accepted, and none has been refused',
   );
   scene.list({ id: '1', maxViewsPerMinute: 40 });
   expect(state(scene)).toBe('partly-refused');
