@@ -401,7 +401,7 @@ function causeSteps(
 function unlistedStep(row: ProjectRow, of: Installation): Step {
   const origins = activationsOf(row).flatMap(({ origin }) => origin ?? []);
   const command = commands.activate(of, row.id, { origin: origins });
-  return { text: unlistedWords(origins, isPartial(row)), command };
+  return { text: unlistedWords(origins, isPartial(row), row.meant !== undefined), command };
 }
 
 /** The fixes of views of an id that isn't listed. */
@@ -631,8 +631,10 @@ function fateSteps(
   const them = `the ${noun}${stored === 1 ? '' : 's'}`;
   const isFixed = fixedMs !== undefined || remedy.kind === 'fixed';
   const later = isFixed ? undefined : 'After the fix,';
+  const onceAdded =
+    remedy.kind === 'add-origin' ? `Once the project accepts ${remedy.origin},` : later;
   // A project may have been deactivated or removed after the refusals had ended.
-  const when = remedy.kind === 'activate' ? onceActive(remedy, row) : later;
+  const when = remedy.kind === 'activate' ? onceActive(remedy, row) : onceAdded;
   const these = (count: number): string => plural(count, `refused ${noun}`);
   // A directory that viewlog can't enter may still have the file, and a record of a replay.
   const isClosed = fate.obstacle === 'directory';
@@ -646,7 +648,7 @@ function fateSteps(
   const isMixed = isCollective && of.data !== undefined && fate.obstacle === undefined;
   const isLeftOut = remedy.kind === 'activate' && remedy.origin === undefined && isPartial(row);
   const other = isLeftOut
-    ? `A replay wouldn't help: with that command, the project would still refuse ${them}.`
+    ? `A replay wouldn't help: activated as above, the project would still refuse ${them}.`
     : obstructionOf({ remedy, fate, sample }, of);
   const obstructed = isMixed ? undefined : other;
   const names = days.map((day) => fileNameOf('refused', day));
@@ -764,9 +766,6 @@ export function faultWords({ field, message, received }: Omit<Issue, 'expected'>
 }
 
 const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
-  activate:
-    "If you don't want to count this site, remove the script from its pages. To count it, activate " +
-    'the project:',
   'raise-limit': 'Unless this is a flood, raise the limit to twice that rate:',
   'raise-max-view': 'Send smaller views or restart viewlog with --max-view',
   'send-origin':
@@ -817,13 +816,13 @@ export function fixOf(reason: Refused, of: Installation): Step {
     const too = kind === 'activate' ? ' and activate the project' : '';
     const isActivated = kind === 'add-origin' && sample.code === 'project-not-activated';
     const now = isActivated ? "The project is active now but doesn't list this origin. " : '';
-    const add = `${now}If ${origin} is one of the project's sites, add it${too}:`;
+    const add = `${now}If ${origin} isn't one of the project's sites, ignore these views. If it is, add it${too}:`;
     const isAdded = kind === 'add-origin' || (remedy.isListed && origin !== undefined);
     const how = isAdded
       ? add
       : kind === 'activate' && !remedy.isListed
         ? unlistedWords(origin === undefined ? [] : [origin])
-        : text;
+        : inactiveWords(kind === 'activate' && remedy.isOpen);
     return { text: how, command: activate({ origin }) };
   }
   if (remedy.kind === 'raise-limit') {
@@ -843,15 +842,30 @@ export function fixOf(reason: Refused, of: Installation): Step {
   return remedy.kind === 'fix-page' && !isType ? pageStep(reason, of) : { text };
 }
 
-/** @param isPartial True: other views come without an origin that can be listed. */
-function unlistedWords(origins: readonly string[], isPartial = false): string {
-  const open = origins.length === 0 ? ', which then accepts views from every site' : '';
-  const refused = isPartial ? "; it then refuses views whose origin isn't in this command" : open;
-  return origins.length > 1
-    ? "Ignore views from sites that aren't yours. In pages of your own, correct the id, or remove the script. " +
-        `To count your sites under this id, activate the project, without the origins that aren't yours${refused}:`
-    : "If this site isn't yours, ignore these views. If it is, correct the id in its script, or remove the " +
-        `script. To count the site under this id, activate the project${refused}:`;
+const EVERY_SITE = ', which then accepts views from every site';
+
+const inactiveWords = (isOpen: boolean): string =>
+  "If you don't want to count this site, remove the script from its pages. To count it, activate the " +
+  `project${isOpen ? EVERY_SITE : ''}:`;
+
+/**
+ * @param isPartial True: other views come without an origin that can be listed.
+ * @param isTypo True: another step already says what to do if the id is wrong.
+ */
+function unlistedWords(origins: readonly string[], isPartial = false, isTypo = false): string {
+  const open = origins.length === 0 ? EVERY_SITE : '';
+  const rules = isPartial ? '; the project then refuses all other views' : open;
+  const [ignore, count] =
+    origins.length > 1
+      ? [
+          "Ignore views from sites that aren't yours. In pages of your own, correct the id, or remove the script.",
+          "count your sites under this id, delete the origins that aren't yours from this command, and run it",
+        ]
+      : [
+          "If this site isn't yours, ignore these views. If it is, correct the id in its script, or remove the script.",
+          'count the site under this id, activate the project',
+        ];
+  return `${isTypo ? 'Otherwise, to' : `${ignore} To`} ${count}${rules}:`;
 }
 
 function correctStep(
@@ -862,7 +876,10 @@ function correctStep(
   const text = `An origin ${ORIGIN_SHAPE}. The sender must send "${meant}".`;
   if (isAllowed) return { text };
   const command = commands.activate(of, project, { origin: meant });
-  return { text: `${text} If that is one of the project's sites, add it:`, command };
+  return {
+    text: `${text} If that isn't one of the project's sites, ignore these views. If it is, add it:`,
+    command,
+  };
 }
 
 function lostStep(origin: readonly string[], { sample, fate }: Refused, of: Installation): Step {

@@ -8,8 +8,16 @@ import type { RefusalCode } from './refusal.ts';
 export type Remedy =
   /** Add this origin to the project. `replay` then sends the stored refused views. */
   | { readonly kind: 'add-origin'; readonly origin: string }
-  /** Activate the project, with this origin if its views need that and it can be listed. */
-  | { readonly kind: 'activate'; readonly origin: string | undefined; readonly isListed: boolean }
+  /**
+   * Activate the project, with this origin if its views need that and it can be listed. `isOpen`:
+   * the project is listed without origins, so it then accepts views from every site.
+   */
+  | {
+      readonly kind: 'activate';
+      readonly origin: string | undefined;
+      readonly isListed: boolean;
+      readonly isOpen: boolean;
+    }
   /**
    * `sent` views came in the busiest minute; `viewsPerMinute` is the limit to set. Either is
    * `undefined` until a full minute shows how many views are sent.
@@ -113,7 +121,8 @@ function activation(refused: Refused): Remedy {
   if (obstacle !== undefined) return { kind: 'wait', obstacle };
   if (isActive) return { kind: 'add-origin', origin: origin! };
   const added = isListable && !isAllowed ? origin : undefined;
-  return { kind: 'activate', origin: added, isListed: project !== undefined };
+  const isOpen = project?.allowsOrigin(undefined) === true;
+  return { kind: 'activate', origin: added, isListed: project !== undefined, isOpen };
 }
 
 /** Returns the fix of an origin that no project can list. */

@@ -571,7 +571,7 @@ const FINDINGS: Findings = {
     shown(sceneOf({}), ['\u001b[2J']),
   ],
   "pages send from an origin that isn't listed": [
-    "warning refusals: Aurora: 2 of 102 views in the last hour were refused (origin not allowed). The refusals began on 2026-11-22 14:01 UTC. 2 views were refused in the last 24 hours, most recently on 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If https://b.example is one of the project's sites, add it: viewlog activate 1 --data /data --origin https://b.example",
+    "warning refusals: Aurora: 2 of 102 views in the last hour were refused (origin not allowed). The refusals began on 2026-11-22 14:01 UTC. 2 views were refused in the last 24 hours, most recently on 2026-11-22 14:01 UTC from https://b.example: origin not allowed. If https://b.example isn't one of the project's sites, ignore these views. If it is, add it: viewlog activate 1 --data /data --origin https://b.example",
     shown(sceneOf({}, 2, 'origin-not-allowed')),
   ],
   'only some causes of refusals are fixed': [

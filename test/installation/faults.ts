@@ -529,12 +529,13 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const origin = 'https://b.example';
       for (let i = 0; i < 3; i++) expect(await place.send({}, origin)).toBe(403);
       const said = await place.pageThatSays(/^Aurora: all 3 views .*began on/m);
-      const add = commandBelow(said, /sites, add it/);
+      const add = commandBelow(said, /If it is, add it/);
       if (place.plan.account === 'service' && place.plan.projects === 'inside') {
         // Root takes the file and lets viewlog read it: from now on, only root can edit it.
         fs.chownSync(place.projects, 0, place.account.gid);
         fs.chmodSync(place.projects, 0o640);
-        const now = async (): Promise<string> => commandBelow(await place.page(), /sites, add it/);
+        const now = async (): Promise<string> =>
+          commandBelow(await place.page(), /If it is, add it/);
         await expect.poll(now, { timeout: 20_000 }).not.toBe(add);
         await works(place, await now(), [place.projects], { as: ROOT });
       } else {

@@ -354,7 +354,7 @@ it('a collector logs when a cause of refusals begins, with the fix, and when it 
   };
   const refused =
     'warn: Project 1 (Aurora): all 9 views in the last hour were refused (origin not allowed). ' +
-    "If https://b.example is one of the project's sites, add it: " +
+    "If https://b.example isn't one of the project's sites, ignore these views. If it is, add it: " +
     '/srv/viewlog activate 1 --data /data --origin https://b.example';
   expect(look()).toStrictEqual([]);
   expect(refuse()).toStrictEqual([refused]);
@@ -416,7 +416,7 @@ it('a collector logs the fix of each cause that has begun, a missing Origin head
   for (const one of scene.judged()) refusalLog.update(one, scene.state());
   expect(log.lines).toStrictEqual([
     expect.stringContaining(
-      '(origin not allowed, no Origin header). For "origin not allowed": The status page also shows 2 other refused origins. If https://b.example is ',
+      '(origin not allowed, no Origin header). For "origin not allowed": The status page also shows 2 other refused origins. If https://b.example isn\'t ',
     ),
     expect.stringMatching(
       /^warn: Project 1, for "no Origin header": The project accepts only its /,

@@ -75,9 +75,9 @@ describe('the status page shows the cause and the next step if', () => {
     expect(scene.text()).toBe(`Aurora: all refused (origin not allowed)
 Aurora: all 69 views in the last hour were refused (origin not allowed). The refusals began on ${at('14:00')}.
   69 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: origin not allowed.
-  If ${MOVED} is one of the project's sites, add it:
+  If ${MOVED} isn't one of the project's sites, ignore these views. If it is, add it:
     ${VIEWLOG} activate 1 ${FILES} --origin ${MOVED}
-  69 refused views are stored. After the fix, send the views again:
+  69 refused views are stored. Once the project accepts ${MOVED}, send the views again:
     ${REPLAY}`);
     scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
     expect(scene.text()).toContain(
@@ -511,7 +511,7 @@ Aurora: its only view in the last hour was refused (no Origin header). The refus
   1 refused view is stored. A replay wouldn't help: the project would refuse the view again, because it has no Origin header.
 Project 3 (inactive but sending): all 99 views in the last hour were refused. The refusals began on ${at('14:00')}.
   99 views were refused in the last 24 hours, most recently on ${at('14:01')} from ${MOVED}: the project is inactive.
-  If you don't want to count this site, remove the script from its pages. To count it, activate the project:
+  If you don't want to count this site, remove the script from its pages. To count it, activate the project, which then accepts views from every site:
     ${VIEWLOG} activate 3 ${FILES}
   99 refused views are stored. Once the project is active, send the views again:`);
     expect(scene.text()).toContain('Send smaller views or restart viewlog with --max-view 64KiB.');
@@ -688,7 +688,9 @@ it('the status page warns for a day if an edit opened a project to every site', 
   scene.refuse(1, { ...moved, project: '2' }, 'https://evil.example');
   // Those views would be refused again, so their problem hasn't ended.
   scene.list(AURORA, { id: '2', origins: [MOVED] });
-  expect(scene.text()).toContain("If https://evil.example is one of the project's sites, add it:");
+  expect(scene.text()).toContain(
+    "If https://evil.example isn't one of the project's sites, ignore these views. If it is, add it:",
+  );
   scene.list(AURORA, { id: '2', origins: [MOVED], name: 'Kelp' });
   scene.list(AURORA, { id: '2', name: 'Kelp' });
   expect(scene.text()).toContain('\nKelp no longer lists origins, so it accepts views from ');
@@ -736,7 +738,7 @@ it('refusals are open again once lost origins are restored', () => {
   scene.accept();
   scene.list({ ...AURORA, origins: ['https://a.example'] });
   expect(scene.text()).toContain(
-    `  If ${MOVED} is one of the project's sites, add it:\n    ${VIEWLOG} activate 1 ${FILES} --origin ${MOVED}\n`,
+    `  If ${MOVED} isn't one of the project's sites, ignore these views. If it is, add it:\n    ${VIEWLOG} activate 1 ${FILES} --origin ${MOVED}\n`,
   );
 });
 
@@ -814,7 +816,7 @@ it("the status page doesn't add an unlisted origin to an inactive project withou
   scene.list({ ...AURORA, origins: ['https://a.example'], active: false });
   scene.refuse(1, unlisted('1'), 'https://a.example');
   expect(scene.text()).toContain(
-    `  If ${MOVED} is one of the project's sites, add it and activate the project:\n    ${VIEWLOG} activate 1 ${FILES} --origin ${MOVED}\n`,
+    `  If ${MOVED} isn't one of the project's sites, ignore these views. If it is, add it and activate the project:\n    ${VIEWLOG} activate 1 ${FILES} --origin ${MOVED}\n`,
   );
 });
 
@@ -1172,7 +1174,7 @@ describe('the status page says what happened to refused views', () => {
     [
       'that are stored',
       afterNine(origin),
-      `\n  9 refused views are stored. After the fix, send the views again:\n    ${REPLAY}`,
+      `\n  9 refused views are stored. Once the project accepts ${MOVED}, send the views again:\n    ${REPLAY}`,
     ],
     [
       'of a page with errors',
@@ -1182,7 +1184,7 @@ describe('the status page says what happened to refused views', () => {
     [
       'some of which were sent again',
       afterNine(origin, 0, 'full', 4),
-      `\n  4 refused views were sent again.\n  5 refused views are stored but haven't been sent again yet. After the fix, send the views again:\n    ${REPLAY}`,
+      `\n  4 refused views were sent again.\n  5 refused views are stored but haven't been sent again yet. Once the project accepts ${MOVED}, send the views again:\n    ${REPLAY}`,
     ],
     [
       'that were all sent again',
@@ -1192,7 +1194,7 @@ describe('the status page says what happened to refused views', () => {
     [
       'after a crash that lost the count of earlier ones, which were sent again',
       afterNine(origin, 0, 'full', 5, NOON - HOUR_MS),
-      `\n  9 refused views are stored. After the fix, send the views again:\n    ${REPLAY}`,
+      `\n  9 refused views are stored. Once the project accepts ${MOVED}, send the views again:\n    ${REPLAY}`,
     ],
     [
       "over the project's limit",
@@ -1537,11 +1539,11 @@ it('the status page prints a replay for several reasons once, under views that c
   scene.refuse(3, moved, MOVED);
   scene.refuse(2, moved, other);
   expect(scene.text().split(REPLAY)).toHaveLength(2);
-  const later = (views: number, where: string) =>
-    `${views} refused views are stored. After the fix, the replay command ${where} sends the views, too.`;
-  expect(scene.text()).toContain(later(2, 'above'));
+  const later = (views: number, origin: string, where: string) =>
+    `${views} refused views are stored. Once the project accepts ${origin}, the replay command ${where} sends the views, too.`;
+  expect(scene.text()).toContain(later(2, other, 'above'));
   scene.list({ ...AURORA, origins: [other] });
-  expect(scene.text()).toContain(later(3, 'below'));
+  expect(scene.text()).toContain(later(3, MOVED, 'below'));
   expect(scene.text()).toContain(
     `2 refused views are stored. To send the views again:\n    ${REPLAY}`,
   );
@@ -1564,15 +1566,15 @@ it("the status page separates the origins of an unlisted id's views", () => {
     ` activate 77 ${FILES} --origin ${a} --origin ${b}`,
   ]);
   expect(scene.whole()).toContain(
-    "activate the project, without the origins that aren't yours; it then refuses views whose origin isn't in this command:\n",
+    "delete the origins that aren't yours from this command, and run it; the project then refuses all other views:\n",
   );
   expect(scene.whole()).toMatch(
-    /, on \S+ \S+ UTC without an Origin header: the projects file doesn't list this id\.\n {2}1 refused view is stored\. A replay wouldn't help: with that command, the project would still refuse the view\.$/m,
+    /, on \S+ \S+ UTC without an Origin header: the projects file doesn't list this id\.\n {2}1 refused view is stored\. A replay wouldn't help: activated as above, the project would still refuse the view\.$/m,
   );
   scene.list(AURORA, { id: '77', origins: [b] });
   scene.accept(1, '77');
   expect(scene.text()).toContain(
-    `The project is active now but doesn't list this origin. If ${a} is one of the project's sites, add it:\n    ${activate(a)}  3 refused views are stored. After the fix, the replay command below sends the views, too.`,
+    `The project is active now but doesn't list this origin. If ${a} isn't one of the project's sites, ignore these views. If it is, add it:\n    ${activate(a)}  3 refused views are stored. Once the project accepts ${a}, the replay command below sends the views, too.`,
   );
   expect(scene.text()).toMatch(/^Project 77: 80% refused \(project not activated\)\n/);
   expect(scene.text()).toContain('2 refused views are stored. To send the views again:');
@@ -1589,7 +1591,7 @@ it('the status page says which origin was meant, by the present list', () => {
   scene.list(closed);
   scene.refuse(1, moved, `${MOVED}/`);
   expect(scene.text()).toContain(
-    `from ${MOVED}/: origin not allowed.\n  ${meant} If that is one of the project's sites, add it:\n    ${VIEWLOG} activate 1 ${FILES} --origin ${MOVED}\n`,
+    `from ${MOVED}/: origin not allowed.\n  ${meant} If that isn't one of the project's sites, ignore these views. If it is, add it:\n    ${VIEWLOG} activate 1 ${FILES} --origin ${MOVED}\n`,
   );
   scene.list({ ...AURORA, origins: [MOVED] });
   expect(scene.text()).toContain(`from ${MOVED}/: origin not allowed.\n  ${meant}\n`);
@@ -1756,7 +1758,7 @@ it('the status page names a listed id if an unlisted or inactive id is probably 
     `  ${typo('1000011')}\n  Otherwise, to count the site under this id, activate the project:`,
   );
   expect(scene.text()).toContain(
-    `  ${typo('1000201')}\n  Otherwise, to count the site under this id, activate the project:`,
+    `  ${typo('1000201')}\n  Otherwise, to count the site under this id, activate the project, which then accepts views from every site:`,
   );
   expect(scene.whole()).not.toContain('1000002 is one typo');
   // A replay helps only those who don't correct the pages.

@@ -6,12 +6,13 @@ import { type Refused, type Remedy, remedyOf } from '../../src/view/remedy.ts';
 
 const A = 'https://a.example';
 const X = 'https://x.example:81';
-const [ANY, LISTED, INACTIVE, LIMITED] = new ProjectList({
+const [ANY, LISTED, INACTIVE, LIMITED, IDLE] = new ProjectList({
   projects: [
     { id: '1' },
     { id: '2', origins: [A, 'https://*.b.example'] },
     { id: '3', active: false, origins: [A], maxViewsPerMinute: 60 },
     { id: '4', maxViewsPerMinute: 60 },
+    { id: '5', active: false },
   ],
 }).all();
 
@@ -26,10 +27,11 @@ const raised = (sent?: number, viewsPerMinute?: number): Remedy => {
 };
 const faulty = { obstacle: 'projects-file' } as const;
 const waiting: Remedy = { kind: 'wait', ...faulty };
-const activate = (origin?: string, isListed = true): Remedy => ({
+const activate = (origin?: string, isListed = true, isOpen = false): Remedy => ({
   kind: 'activate',
   origin,
   isListed,
+  isOpen,
 });
 const add: Remedy = { kind: 'add-origin', origin: X };
 const meant = (origin: string, isAllowed: boolean): Remedy => {
@@ -49,6 +51,7 @@ const CASES: Partial<Record<RefusalCode, Case[]>> = {
       activate(undefined, false),
     ],
     ['an inactive project with its own origin', { project: INACTIVE, origin: A }, activate()],
+    ['an inactive project without origins', { project: IDLE }, activate(undefined, true, true)],
     ['an inactive project with another origin', { project: INACTIVE, origin: X }, activate(X)],
     ['an inactive project without its origin', { project: INACTIVE }, activate()],
     [
