@@ -85,20 +85,22 @@ export class RefusalLog {
   update(judged: Judged, { nowMs, counts }: Pick<CollectorState, 'nowMs' | 'counts'>): void {
     const { id, name, kind, state, reasons } = judged;
     let last = this.#logged.get(id) ?? NEVER;
-    const fromMs = Math.max(counts.startMs, last.endedMs);
+    const fromMs = Math.max(counts.startMs, last.endedMs, last.beganMs);
     const open = reasons.filter(isOpen);
     const fixed = reasons.filter(isFixed);
     // Refusals that ended before they were logged, and the project's state before they ended.
     const burst = fixed.filter((one) => one.lastMs > fromMs && !last.causes.has(reasonLabel(one)));
     const since = burst.length > 0 ? Math.min(...burst.map((one) => one.acceptedSince)) : 0;
     const accepted = Math.max(0, judged.accepted - since);
-    const refused = [...burst, ...open].reduce((sum, { lastHour }) => sum + lastHour, 0);
+    const refused = burst.reduce((sum, { lastHour }) => sum + lastHour, 0);
     const seen = { ...judged, accepted, refused };
-    const then = { ...seen, state: stateOf(seen) };
+    const inAll = judged.activity.refusedIn?.lastHour(nowMs) ?? 0;
+    const now = { ...judged, figures: { refusedLastHour: inAll } };
+    const isNow = isRefused(judged);
+    const then = isNow ? now : { ...seen, state: stateOf(seen) };
     const causes = new Map<string, JudgedReason>();
-    // All origins share one label. It stands for the open origin with the most refusals, or for a
-    // fixed one if none is open.
-    for (const one of [...open, ...burst]) {
+    // All origins share one label. It stands for the origin with the most refusals.
+    for (const one of isNow ? open : burst) {
       if (!causes.has(reasonLabel(one))) causes.set(reasonLabel(one), one);
     }
     const project = `Project ${id}${name === undefined ? '' : ` (${named(name)})`}`;
@@ -108,7 +110,7 @@ export class RefusalLog {
     // viewlog advises a limit only after a full minute.
     const isKnown = begun?.[1].remedy.kind !== 'raise-limit' || begun[1].remedy.sent !== undefined;
     if (begun && isRefused(then) && isKnown && nowMs - last.beganMs >= HOUR_MS) {
-      last = { ...last, beganMs: nowMs, causes: new Set(causes.keys()) };
+      last = { ...last, beganMs: nowMs, causes: isNow ? new Set(causes.keys()) : last.causes };
       const whole = { ...then, accepted: judged.accepted };
       const what = `${who}: ${problemWords(whole, ` (${[...causes.keys()].join(', ')})`)}`;
       // The advice about a removed id is about all its views.
@@ -118,7 +120,7 @@ export class RefusalLog {
         const also = `The status page also shows ${plural(same, 'other refused origin')}. `;
         return `${same > 0 && !isOne ? also : ''}${this.#fixFor(one, judged)}`;
       };
-      const which = causes.size > 1 && open.length > 0 && !isOne ? `For "${begun[0]}": ` : '';
+      const which = causes.size > 1 && isNow && !isOne ? `For "${begun[0]}": ` : '';
       this.#log.warn(`${what}. ${which}${fixOf(begun)}`);
       for (const other of isOne ? [] : more.filter(([, one]) => isOpen(one))) {
         this.#log.warn(`${who}, for "${other[0]}": ${fixOf(other)}`);

@@ -50,10 +50,7 @@ export const nounOf = (kind: SubjectKind): string => (kind === 'requests' ? 'req
  * `all 69 views in the last hour were refused (origin not allowed)`
  * @param why the open reasons, in parentheses.
  */
-export function problemWords(
-  one: Omit<Judged, 'activity'> & Partial<Pick<ProjectRow, 'figures'>>,
-  why: string,
-): string {
+export function problemWords(one: Omit<Judged, 'activity'> & Counted, why: string): string {
   const { kind, state, accepted, acceptedYesterday } = one;
   const inAll = refusedInAll(one);
   const refused = one.refused > 0 ? one.refused : inAll;
@@ -88,11 +85,12 @@ export function problemWords(
   return `${many} ${what}${why}${left}`;
 }
 
+interface Counted {
+  readonly figures?: Pick<ProjectRow['figures'], 'refusedLastHour'>;
+}
+
 /** Includes views that were refused for causes that are fixed or because of the store. */
-const refusedInAll = ({
-  refused,
-  figures,
-}: Pick<Judged, 'refused'> & Partial<Pick<ProjectRow, 'figures'>>): number =>
+const refusedInAll = ({ refused, figures }: Pick<Judged, 'refused'> & Counted): number =>
   figures?.refusedLastHour ?? refused;
 
 /** Returns why the views of a reason were refused. Its project may have been changed since. */
