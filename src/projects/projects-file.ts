@@ -35,6 +35,12 @@ async function readContent(path: string): Promise<Content> {
   try {
     // Checks the type first, because reading a named pipe would wait for its writer.
     const stats = await stat(path);
+    if (stats.isDirectory()) {
+      const name = `name a file, such as ${printable(path, Infinity)}/projects.json`;
+      const isDefault = basename(path) === 'projects.json';
+      const fix = isDefault ? 'if it is empty, remove it and create the file' : name;
+      return new Error(`it is a directory; ${fix}`);
+    }
     if (!stats.isFile())
       return new Error("it isn't a regular file; move it away, or name another with --projects");
     if (stats.size <= FILE_BYTES_MAX) return await readFile(path);

@@ -35,6 +35,10 @@ test('viewlog refuses a named pipe in place of the projects file, without waitin
   execFileSync('mkfifo', [pipe]);
   const { code, stderr } = await run(['check', '--projects', pipe]);
   expect([code, stderr]).toEqual([78, expect.stringContaining("isn't a regular file")]);
+  const directory = await run(['check', '--projects', '/etc']);
+  expect(directory.stderr).toContain(
+    'it is a directory; name a file, such as /etc/projects.json\n',
+  );
 });
 
 test('a start names the projects that were removed or opened to every site since the last one, and the status page prints how to undo that', async () => {
