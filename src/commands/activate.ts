@@ -246,7 +246,9 @@ function resultOf({ id, path, before, after, outcome, isRunning }: Activation): 
   }
   if (before.active === false) return `Activated project ${id} in ${path}: ${rules}. ${accepts}`;
   const parts = changedParts(before, after);
-  const what = parts.length === 0 ? '' : `the ${new Intl.ListFormat('en-GB').format(parts)} of `;
+  if (parts.length === 0)
+    return `Changed the operator's address, for all projects, in ${path}. Project ${id} is unchanged: active, ${rules}`;
+  const what = `the ${new Intl.ListFormat('en-GB').format(parts)} of `;
   return `Changed ${what}project ${id} in ${path}: active, ${rules}. ${soon(isRunning, 'applies the change')}`;
 }
 
