@@ -14,7 +14,7 @@ import { openedTexts } from '../projects/follow.ts';
 import { typoOf } from '../projects/typo.ts';
 import { isOrigin, ORIGIN_SHAPE, originKey, originMeant } from '../projects/origins.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';
-import { REPLACE_URL } from '../status/problem-words.ts';
+import { TO_PRINT } from '../status/problem-words.ts';
 import { lastEntryOf, lostOrigins } from '../status/saved-counts.ts';
 import { ACTIVATE_OPTIONS, OPTIONS } from '../settings.ts';
 import { collectorAddress, defineCommand } from './command.ts';
@@ -166,7 +166,7 @@ function nextSteps(
   const where = isRunning ? ' to the running viewlog' : ', once viewlog is running';
   const unknown = isRunning === undefined ? " (this user isn't allowed to check)" : '';
   return [
-    `To print the script for its pages, run this. ${REPLACE_URL}`,
+    TO_PRINT,
     `  ${commands.snippet(of, sender.id, viewsUrl(sender, of.address))}`,
     `To send a test view${where}${unknown} (it counts like any other view):`,
     `  ${curlOf(sender, of.address)}`,

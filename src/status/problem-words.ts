@@ -534,12 +534,12 @@ export function delistedStep(
   lastAcceptedMs: number | undefined,
   of: Installation,
 ): Step {
-  const last = lastAcceptedMs && `; its last accepted view came on ${at(lastAcceptedMs)}`;
+  const last = lastAcceptedMs && `; its last view was accepted on ${at(lastAcceptedMs)}`;
   const isCalm = reasons.every(({ lastMs }) => lastMs < (removed?.removedMs ?? 0));
   const since = isCalm ? ' No view has been refused since its removal.' : '';
   const inactive = removed?.active === false ? ', but inactive' : '';
   const was = `Project ${id} was in the projects file${inactive}${last ?? ''}.${since}`;
-  const onPurpose = 'If it was removed on purpose, remove the script from its pages.';
+  const onPurpose = 'If you removed the project on purpose, remove the script from its pages.';
   const byMistake = 'If its entry was removed or its id was changed by mistake,';
   const text = `${was} ${onPurpose} ${byMistake} restore the entry in the projects file.`;
   if (obstacle !== undefined) return { text };
@@ -958,9 +958,10 @@ function pageStep({ sample, fate }: Pick<Refused, 'sample' | 'fate'>, of: Instal
   };
 }
 
-/** Follows the command that prints a project's script. */
-export const REPLACE_URL =
-  'Replace the address after --url with the one at which browsers reach viewlog:';
+/** Precedes the command that prints a project's script. */
+export const TO_PRINT =
+  "To print the script for the project's pages, replace the address after --url with the one at " +
+  'which browsers reach viewlog, and run:';
 
 const EXAMPLE = { id: '1000001', active: false, origins: ['https://www.example.com'] };
 /** An address at which browsers might reach a collector. */
@@ -997,7 +998,7 @@ function firstSteps(model: StatusModel): Notice {
   const { id, active } = first;
   const activate = activateStep(first, model);
   const script = {
-    text: `To print the script for a project's pages, run this. ${REPLACE_URL}`,
+    text: TO_PRINT,
     command: commands.snippet(of, id, VIEWS_SITE),
   };
   const test = {

@@ -160,7 +160,7 @@ describe('saved counts', () => {
     const { again } = await reopened(dir, scene);
     const text = again.whole();
     expect(text).toContain(
-      'Project 2 was in the projects file, but inactive; its last accepted view came on',
+      'Project 2 was in the projects file, but inactive; its last view was accepted on',
     );
     expect(text).toContain(' activate 2 --data /data --name Shop --contact shop@example.com\n');
     expect(text).toContain(': the project was inactive or not listed then.');

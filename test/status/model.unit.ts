@@ -548,7 +548,7 @@ Aurora: no views accepted in the last 3 hours (25 in the same hours the day befo
 To get the first view
   Activate a project, with your own id and your site's address:
     ${VIEWLOG} activate 1000001 ${FILES} --origin https://www.example.com
-  To print the script for a project's pages, run this. Replace the address after --url with the one at which browsers reach viewlog:
+  To print the script for the project's pages, replace the address after --url with the one at which browsers reach viewlog, and run:
     ${VIEWLOG} snippet 1000001 ${FILES} --url https://views.example.com
   Or send a test view from this machine (it counts like any other view):
     curl http://127.0.0.1:8080/view -H 'Content-Type`);
@@ -645,14 +645,14 @@ it('the status page shows an unlisted id until it is activated, with the command
   scene.list(AURORA, { id: '2' });
   scene.refuse(9, unlisted('77'), 'https://x.example');
   expect(scene.text()).toContain(`
-  Project 77 was in the projects file; its last accepted view came on ${at('14:00')}. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, add the entry again:
+  Project 77 was in the projects file; its last view was accepted on ${at('14:00')}. If you removed the project on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, add the entry again:
     ${VIEWLOG} activate 77 ${FILES} --name 'Jo'\\''s' --origin https://x.example --origin ${MOVED} --contact a@b.example --max-views-per-minute 500
 `);
   // viewlog doesn't remember the entry.
   scene.projects = new ProjectList({ projects: [AURORA, { id: '2' }] });
   expect(scene.text())
     .toContain(`Project 77 (no longer listed): 9 of 10 views in the last hour were refused, not counting 9 refused because of an earlier problem that has ended. The refusals began on ${at('14:00')}.
-  Project 77 was in the projects file; its last accepted view came on ${at('14:00')}. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. To add a new entry instead, with only https://x.example as its origin and without the old name and limit:
+  Project 77 was in the projects file; its last view was accepted on ${at('14:00')}. If you removed the project on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, restore the entry in the projects file. To add a new entry instead, with only https://x.example as its origin and without the old name and limit:
     ${VIEWLOG} activate 77 ${FILES} --origin https://x.example
   18 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: the projects file doesn't list this id.${again.trimEnd().replace('9 refused', '18 refused')}`);
   scene.refuse(1, { code: 'origin-not-allowed', project: '77' }, MOVED);
@@ -991,7 +991,7 @@ it("the status page doesn't blame the removal of a project for views that were r
   // Nobody misses the views of an inactive project.
   expect(scene.text()).toBe('Views are arriving from 1 of 2 active projects');
   expect(scene.whole()).toContain(
-    `Project 77 was in the projects file, but inactive; its last accepted view came on ${at('14:00')}. No view has been refused since its removal. If it was removed on purpose, remove the script from its pages. To list it again and activate it:\n    ${VIEWLOG} activate 77 ${FILES}\n`,
+    `Project 77 was in the projects file, but inactive; its last view was accepted on ${at('14:00')}. No view has been refused since its removal. If you removed the project on purpose, remove the script from its pages. To list it again and activate it:\n    ${VIEWLOG} activate 77 ${FILES}\n`,
   );
   expect(scene.whole()).toContain(': the project was inactive or not listed then.');
   scene.refuse(1, unlisted('77'));
@@ -1654,7 +1654,7 @@ it('the status page shows a removed project whose views arrived, before a view i
   );
   expect(scene.whole()).toContain(`Unlisted ids with views in the last 24 hours:
 2
-  Project 2 was in the projects file; its last accepted view came on ${at('14:00')}. No view has been refused since its removal. If it was removed on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, add the entry again:
+  Project 2 was in the projects file; its last view was accepted on ${at('14:00')}. No view has been refused since its removal. If you removed the project on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, add the entry again:
     ${VIEWLOG} activate 2 ${FILES}
 `);
   scene.list(AURORA);
