@@ -127,7 +127,7 @@ function checkOperands(
   const wrong = wanted === 'ID' ? operands.find((operand) => !PROJECT_ID.test(operand)) : undefined;
   const [noun = ''] = /\w+/.exec(wanted) ?? [];
   if (operands.length === 0 && /^\w/.test(wanted)) {
-    const needed = noun === 'ID' ? 'the ID of a project' : `a ${noun}`;
+    const needed = noun === 'ID' ? 'a project ID' : `a ${noun}`;
     throw new Fatal(EXIT.usage, `${name} needs ${needed}. For example: ${examples[0]}`);
   }
   const max = wanted.includes('…') ? Infinity : Math.sign(wanted.length);
@@ -145,7 +145,7 @@ function checkOperands(
   if (wrong === undefined) return;
   throw new Fatal(
     EXIT.usage,
-    `The ID of a project must be 1 to 20 digits, such as 1000001; found "${echo(wrong)}"`,
+    `A project ID must be 1 to 20 digits, such as 1000001; found "${echo(wrong)}"`,
   );
 }
 

@@ -172,7 +172,7 @@ test('projects lists the projects and escapes untrusted text', async () => {
 });
 
 test.each([
-  ['activate', 'activate needs the ID of a project. For example: viewlog activate 1000001 '],
+  ['activate', 'activate needs a project ID. For example: viewlog activate 1000001 '],
   [
     'activate 1 2',
     /^activate takes only one ID; also found "2"\. A value that contains spaces needs quotes$/,
@@ -182,13 +182,13 @@ test.each([
     /^activate takes only one ID; also found "https:\/\/b\.com"\. Give --origin once per origin$/,
   ],
   ['activate --name My site 1', /also found "site"\. A value/],
-  ['deactivate', 'deactivate needs the ID of a project. For example: '],
+  ['deactivate', 'deactivate needs a project ID. For example: '],
   [
     'deactivate 2',
     /^Project 2 isn't listed in \/.*\/projects.json, so its views are already refused$/,
   ],
   ['activate x1', 'such as 1000001; found "x1"'],
-  [`activate ${'1'.repeat(21)}`, 'The ID of a project must be 1 to 20 digits'],
+  [`activate ${'1'.repeat(21)}`, 'A project ID must be 1 to 20 digits'],
   ['activate 1 --origin https://b.com/', 'found "https://b.com/". Did you mean https://b.com?'],
   ['activate 1 --origin .b.com', /Did you mean 'https:\/\/\*\.b\.com'\?$/],
   ['activate 1 --origin http://localhost:81/', / Did you mean http:\/\/localhost:81\?$/],
