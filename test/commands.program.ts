@@ -76,7 +76,7 @@ describe('explain', () => {
     expect(await run(['explain', file])).toMatchObject({ code: 64, stderr });
     for (const command of ['verify', 'report']) {
       const { code, stderr: refused } = await run([command, file]);
-      const what = `has the name of a file of refused views; ${command} needs files of accepted views\n`;
+      const what = `is named like a file of refused views; ${command} reads only files of accepted views\n`;
       expect([code, refused]).toStrictEqual([64, expect.stringContaining(what)]);
     }
   });

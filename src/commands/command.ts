@@ -156,8 +156,8 @@ function checkOperands(
 export function refuseRefused(command: string, files: readonly string[]): void {
   const wrong = files.find((file) => dayOfName('refused', basename(file)) !== undefined);
   if (wrong === undefined) return;
-  const what = `"${echo(wrong)}" has the name of a file of refused views`;
-  throw new Fatal(EXIT.usage, `${what}; ${command} needs files of accepted views`);
+  const what = `"${echo(wrong)}" is named like a file of refused views`;
+  throw new Fatal(EXIT.usage, `${what}; ${command} reads only files of accepted views`);
 }
 
 /**

@@ -35,7 +35,7 @@ export const replay = defineCommand({
   async run(settings, files, { print, log, self, asOwner }) {
     const wrong = files.find((file) => path.basename(file).startsWith('views-'));
     if (wrong !== undefined) {
-      const what = `"${echo(wrong)}" has the name of a file of accepted views`;
+      const what = `"${echo(wrong)}" is named like a file of accepted views`;
       throw new Fatal(
         EXIT.usage,
         `${what}; replay needs a file of refused views, such as refused-2026-01-31.ndjson`,

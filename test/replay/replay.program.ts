@@ -141,7 +141,7 @@ it('replay refuses a file of accepted views', async () => {
   const { code, stderr } = await run(['replay', 'views-2026-03-01.ndjson']);
   expect([code, stderr]).toStrictEqual([
     64,
-    'error: "views-2026-03-01.ndjson" has the name of a file of accepted views; replay needs a ' +
+    'error: "views-2026-03-01.ndjson" is named like a file of accepted views; replay needs a ' +
       'file of refused views, such as refused-2026-01-31.ndjson\n',
   ]);
 });
