@@ -277,13 +277,13 @@ export class Lock {
     const writer = holder.role === 'archive' ? 'An archive' : 'Another viewlog';
     const [what, wait] =
       this.#name === LOCK_NAME
-        ? [`${writer} ${isLost ? 'has taken over' : 'is writing to'}`, 'leave it running']
+        ? [`${writer} ${isLost ? 'has taken over' : 'is writing to'}`, 'use the running one']
         : ['Another replay is running in', 'wait for it'];
     const where = `${what} ${dir}`;
     const { pid, sinceMs, version, address } = holder;
     const { wanted } = this.#options;
     const isElsewhere = !isLost && wanted !== undefined && wanted !== address;
-    const wantedAt = isElsewhere ? ` (this one would be at ${wanted})` : '';
+    const wantedAt = isElsewhere ? ` (the one that you are starting would be at ${wanted})` : '';
     const parts = [
       `process ${pid}`,
       version && `viewlog ${version}`,

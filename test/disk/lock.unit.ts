@@ -37,7 +37,7 @@ describe('a lock', () => {
     const message = (where: string): RegExp =>
       new RegExp(
         `^Another viewlog is writing to "${dir}": process ${process.pid}, ${since}${where}; ` +
-          'leave it running or end it$',
+          'use the running one or end it$',
       );
     await expectRefused(dir, message(''));
     lock.announce({ address: 'http://127.0.0.1:8080' });
