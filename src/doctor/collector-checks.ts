@@ -200,7 +200,9 @@ function notRunning(what: string, { of, source, disk }: Facts): Verdict {
     const isRoots = account?.uid === 0;
     return warning(
       what,
-      isRoots ? 'To start it, first choose its account: see "user".' : undefined,
+      isRoots
+        ? 'Before you start viewlog, choose the account that runs it: see "user".'
+        : undefined,
     );
   }
   const startWith = (fix: string, command?: string): Verdict => {

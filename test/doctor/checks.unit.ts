@@ -900,7 +900,7 @@ it('the doctor prints no start command if only root could start viewlog and nobo
       .filter(({ check }) => check === 'collector')
       .map(({ fix }) => fix);
   expect(fixesFrom('options')).toStrictEqual([
-    'To start it, first choose its account: see "user".',
+    'Before you start viewlog, choose the account that runs it: see "user".',
   ]);
   expect(fixesFrom('last start')).toStrictEqual([expect.stringContaining('Start viewlog:')]);
 });

@@ -70,7 +70,9 @@ it.runIf(isRoot && !fs.existsSync(UNIT))(
     // viewlog refuses to run as root there.
     expect(await start(`${data}-of-another`)).toMatch(/setpriv --reuid=4711 .* serve --data /);
     for (const path of [data, join(data, 'projects.json')]) fs.chownSync(path, 0, 0);
-    expect(await start(`${data}-of-another`)).toMatch(/To start it, first choose its account: /);
+    expect(await start(`${data}-of-another`)).toMatch(
+      /Before you start viewlog, choose the account that runs it: /,
+    );
     const [unset, set] = [await examined(data), await examined(data, 'User=daemon\n')];
     expect(unset.line('user')).toMatch(/^warning user: .* chown -R USER: /);
     expect(set.line('user')).toMatch(
