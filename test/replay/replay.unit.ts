@@ -144,7 +144,7 @@ describe('a replay', () => {
     ],
     [
       'invalid lines',
-      'invalid',
+      "that aren't refused views",
       ['\n', 'x\n', `${first.slice(0, 150)}\n`, `${first.slice(0, 150)}${second}`],
     ],
   ])('counts %s and ignores an unfinished last line', async (_, what, others) => {
