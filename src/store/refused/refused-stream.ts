@@ -56,7 +56,7 @@ export async function createRefusedStream(options: RefusedStreamOptions) {
     if (error instanceof Fatal && error.exitCode === EXIT.badConfiguration) throw error;
     const why = printable(errorText(error));
     log.warn(
-      `Refused views aren't being stored in stream ${stream}; accepted views aren't affected: ${why}`,
+      `Can't store refused views in stream ${stream}; accepted views aren't affected: ${why}`,
     );
   }
   return new RefusedStream(options);
