@@ -8,7 +8,7 @@ import { isOrigin, ORIGIN_EXPECTED, ORIGIN_SHAPE, originMeant } from './origins.
 /** The rule for an id, in the file and on the command line. */
 export const ID_EXPECTED = 'must be a string of 1 to 20 digits, such as "1000001"';
 
-const LIMIT_EXPECTED = 'must be a whole number from 1, such as 6000';
+const LIMIT_EXPECTED = 'must be a whole number of at least 1, such as 6000';
 /** The rule for an operator's address, in the file and on the command line. */
 export const EMAIL = /^[^\s@<>]+@[^\s@<>]+$/;
 const EMAIL_EXPECTED = 'must be an e-mail address, such as "views@example.com"';

@@ -116,7 +116,7 @@ origins → [] "https://a.com" → must be a list of at least one origin (to acc
 origins[0] → [null] → must be a string, such as "https://www.example.com"
 origins[0] → ["https://a.com/"] → must be http://host or https://host, with or without a port (did you mean "https://a.com"?)
 origins[0] → ["*"] → must be http://host or https://host, with or without a port, such as "https://www.example.com" or "https://*.example.org" (to accept every origin, leave "origins" out)
-maxViewsPerMinute → 0 -1 1.5 9007199254740992 "6000" null → must be a whole number from 1, such as 6000
+maxViewsPerMinute → 0 -1 1.5 9007199254740992 "6000" null → must be a whole number of at least 1, such as 6000
 `;
 
 describe('a projects file that is JSON', () => {
