@@ -300,7 +300,7 @@ function rowOf({ activity, ...judged }: Judged, input: ModelInput): ProjectRow {
     figures: figuresOf(activity, input),
     hours: acceptedIn.hours(input.nowMs),
     refusedHours: refusedIn?.hours(input.nowMs) ?? [],
-    meant: judged.active ? undefined : meantBy(judged, input),
+    meant: meantBy(judged, input),
   };
 }
 
@@ -308,21 +308,22 @@ function rowOf({ activity, ...judged }: Judged, input: ModelInput): ProjectRow {
 const COMPARED_MAX = 1_000;
 
 function meantBy(
-  { id, kind, reasons, removed }: Omit<Judged, 'activity'>,
+  { id, kind, active, reasons, removed }: Omit<Judged, 'activity'>,
   { projects }: ModelInput,
 ): Meant | undefined {
-  const isSending = reasons.some(({ sample }) => sample.code === 'project-not-activated');
+  const code = active ? 'origin-not-allowed' : 'project-not-activated';
+  const isSending = reasons.some(({ sample }) => sample.code === code);
   const all = isSending ? projects.all() : [];
   if (all.length > COMPARED_MAX) return undefined;
-  const active = all.filter((one) => one.active);
+  const others = all.filter((one) => one.active && one.id !== id);
   const origins = new Set(reasons.map(({ sample }) => sample.origin));
   const isTheirs = (one: Project): boolean =>
     one.origins !== undefined && [...origins].some((origin) => one.allowsOrigin(origin));
-  const owners = active.filter(isTheirs);
-  const meant = typoOf(id, owners) ?? typoOf(id, active);
+  const owners = others.filter(isTheirs);
+  const meant = active ? undefined : (typoOf(id, owners) ?? typoOf(id, others));
   if (meant !== undefined) return { id: meant.id, name: meant.name };
-  const [owner, ...others] = owners;
-  const isOwner = kind === 'unlisted' && removed === undefined && others.length === 0;
+  const [owner, ...more] = owners;
+  const isOwner = (active || kind === 'unlisted') && removed === undefined && more.length === 0;
   if (owner === undefined || !isOwner) return undefined;
   const origin = [...origins].find((one) => owner.allowsOrigin(one));
   return { id: owner.id, name: owner.name, origin };

@@ -463,7 +463,8 @@ function reasonSteps(
   const fixes = isDelisted(row) ? [] : toFix;
   const isNew = (step: Step): boolean => !step.command || !printed.has(stepText(step));
   const own = fixes.filter(isNew);
-  const typos = sample.code === 'project-not-activated' ? typoSteps(row) : [];
+  const isOfOther = sample.origin !== undefined && sample.origin === row.meant?.origin;
+  const typos = sample.code === 'project-not-activated' || isOfOther ? typoSteps(row) : [];
   const newTypos = typos.filter(({ text }) => !printed.has(text));
   for (const step of [...own, ...typos]) printed.add(stepText(step));
   const since =

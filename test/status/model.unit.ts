@@ -1774,6 +1774,21 @@ it('the status page names a listed id if an unlisted or inactive id is probably 
   expect(scene.whole()).not.toContain('is an origin of');
 });
 
+it("the status page says if a refused origin is another project's, whose id the pages may lack", () => {
+  const scene = sceneOf();
+  scene.list(
+    { ...AURORA, origins: ['https://a.example'] },
+    { id: '5', name: 'Kelp', origins: [MOVED] },
+  );
+  scene.refuse(2, moved, 'https://b.example');
+  scene.refuse(1, moved, MOVED);
+  const owner = `  ${MOVED} is an origin of 5 (Kelp). If its pages should send 5, correct them; the views refused so far can't be sent again under another id.\n`;
+  expect(scene.text().split(owner)).toHaveLength(2);
+  expect(scene.text()).toContain(
+    `from ${MOVED}: origin not allowed.\n${owner}  If ${MOVED} isn't one `,
+  );
+});
+
 it('the status page escapes untrusted text everywhere', () => {
   const evil = '<script>x</script>"\'<img src=x>';
   const scene = new Scene([{ id: '1', name: evil, origins: ['https://a.example'] }, { id: '2' }]);
