@@ -64,7 +64,7 @@ export const activate = defineCommand({
       before === undefined
         ? doubtsAboutNew(edited, last, installation)
         : doubtsAbout(before, after);
-    for (const doubt of doubts) log.warn(doubt);
+    for (const doubt of [...doubts, ...shared(edited)]) log.warn(doubt);
     const lost = after.origins === undefined ? await lostOrigins(id, dir) : undefined;
     for (const warning of lost ? openedTexts([lost], installation) : []) log.warn(warning);
     for (const unknown of unlisted(removedOrigins, before)) {
@@ -190,6 +190,17 @@ function doubtsAboutNew(
   }
   const earlier = earlierEntry(last, added, operator, of);
   return earlier === undefined ? doubts : [...doubts, `${earlier.was}. ${earlier.restore}`];
+}
+
+/** Returns a warning for each new origin of the project that another active project lists, too. */
+function shared({ before, after, listed }: Awaited<ReturnType<typeof editProject>>): string[] {
+  const others = listed.filter(({ id, active }) => id !== after.id && active !== false);
+  return unlisted(after.origins ?? [], before).flatMap((origin) => {
+    const owner = others.find((one) => unlisted([origin], one).length === 0);
+    if (owner === undefined) return [];
+    const name = owner.name === undefined ? '' : ` (${printable(owner.name)})`;
+    return `${origin} is an origin of project ${owner.id}${name}, too. A view counts for the project whose id its page sends`;
+  });
 }
 
 /** Returns the origins that a project doesn't list. */

@@ -140,12 +140,18 @@ test.each([
     '100001',
     /^Project 100001 is new and one typo away from 1000001\. If 1000001 is the typo, correct the projects file\. If 100001 is the typo, deactivate it: .* deactivate 100001 --p/,
   ],
+  [
+    'warns that another active project lists the origin',
+    '3 --origin https://www.kelp.example:443',
+    /^https:\/\/www\.kelp\.example:443 is an origin of project 4 \(Kelp\), too\. A view counts /,
+  ],
   ['warns that 1000301 is one typo away from 1000001', '1000301', /one typo away/],
   ["doesn't warn about 1000345, which is several typos away", '1000345', /^$/],
   // Sites often have consecutive ids.
   ["doesn't warn about a consecutive id", '1000002', /^$/],
 ])('activate makes the change and %s', async (_, args, warning) => {
-  const listed = '{"id":"1"},{"id":"2","active":false}';
+  const kelp = '"name":"Kelp","origins":["https://www.kelp.example"]';
+  const listed = `{"id":"1"},{"id":"2","active":false},{"id":"4",${kelp}}`;
   const { run, read } = await file(`{"projects":[${listed},{"id":"1000001"}]}`);
   const err = expect.stringMatching(warning);
   expect(await run(activate, ...args.split(' '))).toMatchObject({ code: 0, err });
