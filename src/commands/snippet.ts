@@ -104,7 +104,9 @@ function problemsOf(
   const was = project === undefined && last;
   const fix = was ? commands.activateAsWas(of, was, operator) : commands.activate(of, id);
   const what = `${project === undefined ? "isn't listed" : 'is inactive'} in ${printable(path, Infinity)}`;
-  return [`Project ${id} ${what}, so its views are refused; run: ${fix}`];
+  const isOpen = (was || project)?.origins === undefined;
+  const how = isOpen ? 'to accept them from every site' : 'to accept them';
+  return [`Project ${id} ${what}, so its views are refused; ${how}, run: ${fix}`];
 }
 
 /** Returns the script as one line of ASCII text that can't end its own element. */

@@ -102,13 +102,13 @@ it.each([
     'an inactive project',
     '1000002',
     dataDirectory,
-    'Project 1000002 is inactive in FILE, so its views are refused; run',
+    'Project 1000002 is inactive in FILE, so its views are refused; to accept them from every site, run',
   ],
   [
     'an unlisted project',
     '7',
     dataDirectory,
-    "Project 7 isn't listed in FILE, so its views are refused; run",
+    "Project 7 isn't listed in FILE, so its views are refused; to accept them from every site, run",
   ],
   [
     'any project if the projects file is missing',
