@@ -108,6 +108,7 @@ interface Run extends ReplayOptions, AdmissionRules {
 
 async function replayFile(run: Run): Promise<void> {
   const { path } = run;
+  let isWhole = false;
   const counts = new Map([['sent', 0]]);
   try {
     for await (const { lines, damaged } of readBlocks(path)) {
@@ -123,8 +124,10 @@ async function replayFile(run: Run): Promise<void> {
         if (failure !== undefined) throw failure;
       }
     }
+    isWhole = true;
   } finally {
-    run.onOutcome(`${printable(path, Infinity)}: ${summaryOf(counts)}`);
+    const part = isWhole ? '' : 'stopped after ';
+    run.onOutcome(`${printable(path, Infinity)}: ${part}${summaryOf(counts)}`);
   }
 }
 

@@ -161,7 +161,7 @@ describe('a replay', () => {
     );
     expect([(first.end as Fatal).exitCode, states()]).toStrictEqual([69, '+?']);
     expect(first.said).toContain(
-      ": 2 lines\n  1 sent\n  1 with an unknown outcome\nreplay won't send ",
+      ": stopped after 2 lines\n  1 sent\n  1 with an unknown outcome\nreplay won't send ",
     );
     const second = await replay();
     expect([second.end, second.bodies.length, states()]).toStrictEqual([false, 1, '+?+']);
@@ -187,7 +187,7 @@ describe('a replay', () => {
     );
     const became =
       state === '?' ? 'with an unknown outcome' : `not stored: the collector answered ${answer}`;
-    expect(said).toContain(`: 1 line\n  0 sent\n  1 ${became}`);
+    expect(said).toContain(`: stopped after 1 line\n  0 sent\n  1 ${became}`);
     expect(end).toMatchObject({ exitCode, message: expect.stringContaining(answer) });
     expect([states(), bodies.length]).toStrictEqual([state, 1]);
   });
