@@ -202,7 +202,9 @@ function hasViewsBefore({ files, store, counts }: ModelInput): boolean {
   if (isStream(store)) return store.stream.seen.messages > store.lines;
   // A killed process may have stored views that it didn't count.
   const isUncounted = sinceMs === startMs || total.lastAcceptedMs === undefined;
-  const isInToday = isUncounted && store.fileBytes > store.bytes;
+  // A write that failed may have left part of a line.
+  const hasFragment = store.sealedFragments > 0 || store.unavailable !== undefined;
+  const isInToday = isUncounted && !hasFragment && store.fileBytes > store.bytes;
   return isInToday || files.viewDays.some((day) => day < dayOf(sinceMs));
 }
 

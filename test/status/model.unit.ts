@@ -1119,6 +1119,15 @@ it.each<[where: string, around: Scene['around']]>([
   },
 );
 
+it.each([{ unavailable: 'the disk is full' }, { sealedFragments: 1 }])(
+  "the status page doesn't take part of a line for other views: %j",
+  (store) => {
+    const scene = new Scene([{ id: '1' }]);
+    scene.around = { store: { fileBytes: 900, bytes: 600, ...store } };
+    expect(scene.whole()).toContain(`\nThe counts began on ${at('14:00')}.\n`);
+  },
+);
+
 it.each(['accepted', 'refused'])('the status page shows first steps until a view is %s', (how) => {
   const scene = new Scene([{ id: '1' }]);
   expect(scene.text()).toContain('\nTo get the first view\n');
