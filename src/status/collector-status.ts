@@ -8,7 +8,7 @@ import { lookAround } from './look-around.ts';
 import { collectorMetrics } from './metrics.ts';
 import { Listing, modelOf } from './model.ts';
 import { page } from './page.tsx';
-import { delistedStep, directoryNotice, fixOf, stepText } from './problem-words.ts';
+import { delistedStep, directoryNotice, faultOf, fixOf, stepText } from './problem-words.ts';
 import { type Judged, type JudgedReason, judgeAll } from './state.ts';
 import { replayRecords } from './resent.ts';
 import { statusText } from './text.ts';
@@ -72,11 +72,9 @@ export function collectorStatus({ keepDays, installation, snapshot }: CollectorS
     },
   };
   const fixFor = (reason: JudgedReason, judged: Judged): string =>
-    stepText(
-      judged.kind === 'unlisted'
-        ? delistedStep(judged, judged.activity.lastAcceptedMs, installation())
-        : fixOf(reason, installation()),
-    );
+    judged.kind === 'unlisted'
+      ? stepText(delistedStep(judged, judged.activity.lastAcceptedMs, installation()))
+      : faultOf(reason) + stepText(fixOf(reason, installation()));
   /** Returns what is wrong with the data directory and its fix, in one line. */
   const directoryWarning = async (): Promise<string | undefined> => {
     const { closedDirectory } = await filesNow();

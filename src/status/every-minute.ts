@@ -116,14 +116,18 @@ export class RefusalLog {
       // The advice about a removed id is about all its views.
       const isOne = kind === 'unlisted';
       const fixOf = ([cause, one]: typeof begun): string => {
-        const same = open.filter((other) => reasonLabel(other) === cause).length - 1;
-        const also = `The status page also shows ${plural(same, 'other refused origin')}. `;
-        return `${same > 0 && !isOne ? also : ''}${this.#fixFor(one, judged)}`;
+        const same = open.filter((other) => reasonLabel(other) === cause).length;
+        const all = `These views came from ${plural(same, 'origin')}, all shown on the status page. `;
+        return `${same > 1 && !isOne ? all : ''}${this.#fixFor(one, judged)}`;
       };
+      const fixes = new Set([fixOf(begun)]);
       const which = causes.size > 1 && isNow && !isOne ? `For "${begun[0]}": ` : '';
       this.#log.warn(`${what}. ${which}${fixOf(begun)}`);
+      const also = kind === 'requests' ? 'requests also failed' : 'views were also refused';
       for (const other of isOne ? [] : more.filter(([, one]) => isOpen(one))) {
-        this.#log.warn(`${who}, for "${other[0]}": ${fixOf(other)}`);
+        const fix = fixOf(other);
+        if (!fixes.has(fix)) this.#log.warn(`${who}: ${also} (${other[0]}). ${fix}`);
+        fixes.add(fix);
       }
     }
     const logged = open.map(reasonLabel).filter((cause) => last.causes.has(cause));

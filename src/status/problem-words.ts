@@ -603,6 +603,12 @@ const DETAILED: ReadonlySet<RefusalCode> = new Set([
 const ONE_CLAUSE = /^(?:"[^"]*"|[^".;]|[.;](?! |$))*/;
 const ONE_SENTENCE = /^(?:"[^"]*"|[^".]|\.(?! |$))*/;
 
+/** Returns the fault of the latest refused view or request, if its label doesn't say it. */
+export function faultOf({ sample, fixedMs }: JudgedReason): string {
+  const why = whyOf(sample);
+  return fixedMs !== undefined || why === refusalLabel(sample) ? '' : `The latest: ${why}. `;
+}
+
 /** `invalid view`, or what is wrong with the latest one */
 function whyOf(sample: Sample): string {
   const { code, isCut, detail, issues, faults } = sample;

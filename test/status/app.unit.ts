@@ -10,7 +10,7 @@ import { collectorStatus } from '../../src/status/collector-status.ts';
 import { everyMinute, RefusalLog } from '../../src/status/every-minute.ts';
 import type { GuardOptions } from '../../src/status/guard.ts';
 import { healthOf } from '../../src/status/health.ts';
-import { fixOf, stepText } from '../../src/status/problem-words.ts';
+import { faultOf, fixOf, stepText } from '../../src/status/problem-words.ts';
 import { judgements } from '../../src/status/state.ts';
 import { readToken } from '../../src/status/token.ts';
 import { memoryLog } from '../support/memory-log.ts';
@@ -405,6 +405,17 @@ it('a collector logs the advice about a removed id without naming one cause', ()
   expect(log.lines[0]).not.toContain('For "');
 });
 
+it('a collector logs the fault of the latest refused view, unless its label says it', () => {
+  const scene = new Scene([{ id: '1', origins: ['https://a.example'] }]);
+  const issues = [{ field: 'mb', message: 'must be an integer', expected: 'x', received: '"12"' }];
+  scene.refuse(1, { code: 'invalid-view', project: '1', issues });
+  scene.refuse(1, { code: 'origin-not-allowed', project: '1' });
+  const faults = scene.judged().flatMap(({ reasons }) => reasons.map(faultOf));
+  expect(new Set(faults)).toStrictEqual(
+    new Set(['The latest: "mb" must be an integer (received "12"). ', '']),
+  );
+});
+
 it('a collector logs the fix of each cause that has begun, a missing Origin header among them', () => {
   const log = memoryLog();
   const refusalLog = new RefusalLog((reason) => stepText(fixOf(reason, INSTALLATION)), log);
@@ -416,10 +427,10 @@ it('a collector logs the fix of each cause that has begun, a missing Origin head
   for (const one of scene.judged()) refusalLog.update(one, scene.state());
   expect(log.lines).toStrictEqual([
     expect.stringContaining(
-      '(origin not allowed, no Origin header). For "origin not allowed": The status page also shows 2 other refused origins. If https://b.example isn\'t ',
+      '(origin not allowed, no Origin header). For "origin not allowed": These views came from 3 origins, all shown on the status page. If https://b.example isn\'t ',
     ),
     expect.stringMatching(
-      /^warn: Project 1, for "no Origin header": The project accepts only its /,
+      /^warn: Project 1: views were also refused \(no Origin header\)\. The project accepts only its /,
     ),
   ]);
 });
