@@ -482,17 +482,17 @@ function reasonSteps(
   ];
 }
 
-/** Offers to activate an id only if it isn't a typo. */
-const afterTypo = (step: Step, { meant }: ProjectRow): Step =>
-  meant === undefined
-    ? step
-    : {
-        ...step,
-        text: step.text.replace(
-          /^If .* activate the project/,
-          'Otherwise, to count the site under this id, activate the project',
-        ),
-      };
+/** Offers to activate an id, or to add an origin, only if the pages need no other id. */
+function afterTypo(step: Step, { meant }: ProjectRow): Step {
+  if (meant === undefined) return step;
+  const text = step.text.replace(
+    /^If .* activate the project/,
+    'Otherwise, to count the site under this id, activate the project',
+  );
+  const { origin } = meant;
+  const too = 'Otherwise, if the site should count for this project, too,';
+  return { ...step, text: origin === undefined ? text : text.replace(ifOwn(origin), too) };
+}
 
 /** Returns the fix of the latest fault, then each other fault with its fix. */
 function faultSteps(reason: JudgedReason, row: ProjectRow, of: Installation): Step[] {
@@ -566,12 +566,13 @@ export function delistedStep(
   };
 }
 
-function typoSteps({ id, meant }: ProjectRow): Step[] {
+function typoSteps({ id, active, meant }: ProjectRow): Step[] {
   if (meant === undefined) return [];
   const listed = meant.name === undefined ? meant.id : `${meant.id} (${named(meant.name)})`;
   const text =
     `${meant.origin ?? id} is ${meant.origin ? 'an origin of' : 'one typo away from'} ${listed}. ` +
-    `If ${meant.origin ? 'its' : 'the'} pages should send ${meant.id}, correct them; the views refused so far can't be sent again under another id.`;
+    `If ${meant.origin ? 'its' : 'the'} pages should send ${meant.id}, correct them; ` +
+    `${active ? 'this problem then ends within an hour, but ' : ''}the views refused so far can't be sent again under another id.`;
   return [{ text }];
 }
 
@@ -823,7 +824,7 @@ export function fixOf(reason: Refused, of: Installation): Step {
     const too = kind === 'activate' ? ' and activate the project' : '';
     const isActivated = kind === 'add-origin' && sample.code === 'project-not-activated';
     const now = isActivated ? "The project is active now but doesn't list this origin. " : '';
-    const add = `${now}If ${origin} isn't one of the project's sites, ignore these views. If it is, add it${too}:`;
+    const add = `${now}${ifOwn(origin!)} add it${too}:`;
     const isAdded = kind === 'add-origin' || (remedy.isListed && origin !== undefined);
     const how = isAdded
       ? add
@@ -848,6 +849,9 @@ export function fixOf(reason: Refused, of: Installation): Step {
   const isType = sample.code === 'unsupported-media-type';
   return remedy.kind === 'fix-page' && !isType ? pageStep(reason, of) : { text };
 }
+
+const ifOwn = (origin: string): string =>
+  `If ${origin} isn't one of the project's sites, ignore these views. If it is,`;
 
 const EVERY_SITE = ', which then accepts views from every site';
 

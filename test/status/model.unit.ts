@@ -1791,10 +1791,10 @@ it("the status page says if a refused origin is another project's, whose id the 
   );
   scene.refuse(2, moved, 'https://b.example');
   scene.refuse(1, moved, MOVED);
-  const owner = `  ${MOVED} is an origin of 5 (Kelp). If its pages should send 5, correct them; the views refused so far can't be sent again under another id.\n`;
+  const owner = `  ${MOVED} is an origin of 5 (Kelp). If its pages should send 5, correct them; this problem then ends within an hour, but the views refused so far can't be sent again under another id.\n`;
   expect(scene.text().split(owner)).toHaveLength(2);
   expect(scene.text()).toContain(
-    `from ${MOVED}: origin not allowed.\n${owner}  If ${MOVED} isn't one `,
+    `from ${MOVED}: origin not allowed.\n${owner}  Otherwise, if the site should count for this project, too, add it:\n`,
   );
 });
 
