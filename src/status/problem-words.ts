@@ -542,12 +542,13 @@ export function delistedStep(
   const was = `Project ${id} was in the projects file${inactive}${last ?? ''}.${since}`;
   const onPurpose = 'If you removed the project on purpose, remove the script from its pages.';
   const byMistake = 'If its entry was removed or its id was changed by mistake,';
+  const correct = 'If its id was changed by mistake, change it back in the projects file.';
   const text = `${was} ${onPurpose} ${byMistake} restore the entry in the projects file.`;
   if (obstacle !== undefined) return { text };
   if (removed !== undefined) {
     const command = commands.activateAsWas(of, removed);
     const again = removed.active
-      ? `${byMistake} add the entry again:`
+      ? `${correct} If its entry was removed by mistake, add the entry again:`
       : 'To list it again and activate it:';
     return { text: `${was} ${onPurpose} ${again}`, command };
   }
@@ -655,9 +656,12 @@ function fateSteps(
   // A replay sends those whose origin is listed by then.
   const isMixed = isCollective && of.data !== undefined && fate.obstacle === undefined;
   const isLeftOut = remedy.kind === 'activate' && remedy.origin === undefined && isPartial(row);
+  const isRemoved = row.removed !== undefined && fate.isBarred && sample.origin !== undefined;
   const other = isLeftOut
     ? `A replay wouldn't help: activated as above, the project would still refuse ${them}.`
-    : obstructionOf({ remedy, fate, sample }, of);
+    : isRemoved
+      ? 'Once the project is listed again, the fix will appear on the status page.'
+      : obstructionOf({ remedy, fate, sample }, of);
   const obstructed = isMixed ? undefined : other;
   const names = days.map((day) => fileNameOf('refused', day));
   const command = obstructed === undefined ? commands.replay(of, project, names) : undefined;

@@ -645,7 +645,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   scene.list(AURORA, { id: '2' });
   scene.refuse(9, unlisted('77'), 'https://x.example');
   expect(scene.text()).toContain(`
-  Project 77 was in the projects file; its last view was accepted on ${at('14:00')}. If you removed the project on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, add the entry again:
+  Project 77 was in the projects file; its last view was accepted on ${at('14:00')}. If you removed the project on purpose, remove the script from its pages. If its id was changed by mistake, change it back in the projects file. If its entry was removed by mistake, add the entry again:
     ${VIEWLOG} activate 77 ${FILES} --name 'Jo'\\''s' --origin https://x.example --origin ${MOVED} --contact a@b.example --max-views-per-minute 500
 `);
   // viewlog doesn't remember the entry.
@@ -850,7 +850,7 @@ it('the status page offers no replay of views that the list of origins would ref
   expect(scene.text()).toContain(help.replace('2', '4'));
   scene.refuse(1, unlisted('77'), 'https://x.example');
   expect(scene.text()).toContain(
-    "1 refused view is stored. A replay wouldn't help: the project would refuse the view again, because its origin isn't listed.",
+    '1 refused view is stored. Once the project is listed again, the fix will appear on the status page.',
   );
   scene.refuse(1, unlisted('77'), MOVED);
   expect(scene.text()).toContain('Once the project is listed again, send the view again:');
@@ -1663,7 +1663,7 @@ it('the status page shows a removed project whose views arrived, before a view i
   );
   expect(scene.whole()).toContain(`Unlisted ids with views in the last 24 hours:
 2
-  Project 2 was in the projects file; its last view was accepted on ${at('14:00')}. No view has been refused since its removal. If you removed the project on purpose, remove the script from its pages. If its entry was removed or its id was changed by mistake, add the entry again:
+  Project 2 was in the projects file; its last view was accepted on ${at('14:00')}. No view has been refused since its removal. If you removed the project on purpose, remove the script from its pages. If its id was changed by mistake, change it back in the projects file. If its entry was removed by mistake, add the entry again:
     ${VIEWLOG} activate 2 ${FILES}
 `);
   scene.list(AURORA);
