@@ -60,16 +60,16 @@ export const activate = defineCommand({
       asOwner,
     });
     const { outcome, before, after, newDirectory } = edited;
-    const doubts =
-      before === undefined
-        ? doubtsAboutNew(edited, last, installation)
-        : doubtsAbout(before, after);
-    for (const doubt of [...doubts, ...shared(edited)]) log.warn(doubt);
     const lost = after.origins === undefined ? await lostOrigins(id, dir) : undefined;
-    for (const warning of lost ? openedTexts([lost], installation) : []) log.warn(warning);
-    for (const unknown of unlisted(removedOrigins, before)) {
-      log.warn(`${unknown} wasn't among the origins of project ${id}`);
-    }
+    for (const text of [
+      ...(before ? doubtsAbout(before, after) : doubtsAboutNew(edited, last, installation)),
+      ...shared(edited),
+      ...(lost ? openedTexts([lost], installation) : []),
+      ...unlisted(removedOrigins, before).map(
+        (origin) => `${origin} wasn't among the origins of project ${id}`,
+      ),
+    ])
+      log.warn(text);
     const path = printable(absolute(projects), Infinity);
     const grant = reader && (await commands.grantToRead(reader, absolute(projects)));
     if (grant !== undefined) log.warn(`User ${reader!.name} can't read ${path}; run: ${grant}`);
@@ -78,11 +78,7 @@ export const activate = defineCommand({
       const hint = isDefault ? '. To use another one, give it with --data' : '';
       print(`Created the directory ${printable(absolute(newDirectory), Infinity)}${hint}`);
     }
-    if (isRunning === false && (await isOtherThere(address))) {
-      log.warn(
-        `The viewlog that listens at ${address} uses another data directory; to add the project there, give its --data`,
-      );
-    }
+    for (const text of isRunning === false ? await doubtsAboutAddress(address) : []) log.warn(text);
     print(resultOf({ id, path, before, after, outcome, isRunning }));
     if (outcome === 'created' && operator === undefined) {
       print(
@@ -124,11 +120,13 @@ export const deactivate = defineCommand({
   },
 });
 
-/** Returns whether a viewlog listens at the address. viewlog doesn't count this request. */
-const isOtherThere = async (address: string): Promise<boolean> =>
-  isFromViewlog(
-    await fetchOnce(`${address}/view`, preflightFrom('https://www.example.com'), 1_000),
-  );
+/** Returns a warning if a viewlog with other data listens at the address. */
+async function doubtsAboutAddress(address: string): Promise<string[]> {
+  // viewlog doesn't count this request.
+  const reply = await fetchOnce(`${address}/view`, preflightFrom('https://www.example.com'), 1_000);
+  const what = `The viewlog that listens at ${address} uses another data directory`;
+  return isFromViewlog(reply) ? [`${what}; to add the project there, give its --data`] : [];
+}
 
 /** @throws {Fatal} exit 64 for an origin that no project can list, or that is added and removed. */
 function checkChanges(added: readonly string[], removed: readonly string[]): void {

@@ -106,7 +106,7 @@ export function checkUrl({ proxy, of, reply, settings }: Facts): readonly Verdic
   if ('failure' in get) {
     // Another check says how to start viewlog.
     if (`${url}/`.startsWith(`${of.address}/`)) return [error(what, 'Start viewlog.')];
-    const isSilent = /^no answer in/.test(get.failure);
+    const isSilent = get.failure.startsWith('no answer in');
     const [, fix = 'Check the host name in DNS, the certificate, the proxy and the firewall.'] =
       UNREACHED.find(([failure]) => failure.test(get.failure)) ?? [];
     return [error(what, isSilent ? silentFix(of, settings) : fix)];

@@ -8,11 +8,18 @@ import { every } from '../base/time.ts';
 import { accessFix, activate, activateAsWas, fixText } from '../installation/commands.ts';
 import {
   absolute,
+  type Announced,
   type Installation,
   ownAnnouncement,
   withOwners,
 } from '../installation/installation.ts';
-import { type OpenedProject, ProjectList, type ProjectsFault, summaryOf } from './project-list.ts';
+import {
+  type OpenedProject,
+  type Project,
+  ProjectList,
+  type ProjectsFault,
+  summaryOf,
+} from './project-list.ts';
 import {
   BRING_BACK,
   cannotRead,
@@ -66,20 +73,9 @@ export async function followProjects(
   let reading = await readOwn(path, data);
   const projects = new ProjectList(fileOrFatal(reading));
   let lastCheck = Promise.resolve();
-  const logList = async (
-    what: string,
-    gone: readonly ProjectEntry[],
-    sinceMs: number,
-  ): Promise<void> => {
-    log.info(`${what}${listText('no longer listed', gone)}`);
-    // Views of an inactive project were refused before.
-    const sending = gone.filter(({ id, active }) => active !== false && isSending(id));
-    const opened = projects.allOpened(sinceMs);
-    if (sending.length + opened.length === 0) return;
+  const logChange = (what: string, gone: readonly ProjectEntry[], sinceMs: number) => {
     const self = ownAnnouncement({ role: 'collector', data, projects: path, chosen: {} });
-    const of = await withOwners(self);
-    for (const text of goneTexts(sending, projects, of)) log.warn(text);
-    for (const text of openedTexts(opened, of)) log.warn(text);
+    return logGone(gone, { what, sinceMs, projects, self, isSending, log });
   };
   const check = async (isAsked: boolean): Promise<void> => {
     const found = await readOwn(path, data, reading);
@@ -91,15 +87,13 @@ export async function followProjects(
       projects.fault = undefined;
       if (!isSame) onChange(projects);
       const [nowMs, { operator }] = [Date.now(), projects];
-      const before = new Map(projects.all().map(({ id, rules }) => [id, rules]));
+      const before = projects.all();
       const gone = isSame ? [] : projects.replace(found.file, nowMs);
-      const fresh = projects.all().filter(({ id, rules }) => before.get(id) !== rules);
-      const added = fresh.filter(({ id }) => !before.has(id));
-      const changed = fresh.filter(({ id }) => before.has(id));
       if (!isSame) store(String(found.content));
       const sinceMs = isSame ? Infinity : nowMs;
-      const news = listText('added', added) + listText('changed', changed);
-      await logList(`Projects file ${what}: ${summaryOf(projects.all())}${news}`, gone, sinceMs);
+      const now = projects.all();
+      const news = `${summaryOf(now)}${newsText(before, now)}`;
+      await logChange(`Projects file ${what}: ${news}`, gone, sinceMs);
       if (operator !== undefined && projects.operator === undefined)
         log.warn(`The projects file no longer has the operator's address, ${operator}`);
     } else {
@@ -117,11 +111,46 @@ export async function followProjects(
     const nowMs = Date.now();
     const gone = saved === undefined ? [] : projects.noteEarlier(saved, nowMs);
     if (gone.length + projects.allOpened(nowMs).length > 0)
-      await logList('The projects file has changed since the last start', gone, nowMs);
+      await logChange('The projects file has changed since the last start', gone, nowMs);
     store = storeProjects;
     if ('file' in reading) store(String(reading.content));
   };
   return { projects, reload: () => checkNext(true), storeIn, close };
+}
+
+interface Change {
+  readonly what: string;
+  /** Projects that lost their origins earlier are left out. */
+  readonly sinceMs: number;
+  readonly projects: ProjectList;
+  readonly self: Announced;
+  readonly isSending: (id: string) => boolean;
+  readonly log: Log;
+}
+
+/** Logs a change of the list, and how to undo what may be a mistake. */
+async function logGone(
+  gone: readonly ProjectEntry[],
+  { what, sinceMs, projects, self, isSending, log }: Change,
+): Promise<void> {
+  log.info(`${what}${listText('no longer listed', gone)}`);
+  // Views of an inactive project were refused before.
+  const sending = gone.filter(({ id, active }) => active !== false && isSending(id));
+  const opened = projects.allOpened(sinceMs);
+  if (sending.length + opened.length === 0) return;
+  const of = await withOwners(self);
+  for (const text of goneTexts(sending, projects, of)) log.warn(text);
+  for (const text of openedTexts(opened, of)) log.warn(text);
+}
+
+/** `; added: project 2; changed: projects 1 and 3` */
+function newsText(before: readonly Project[], now: readonly Project[]): string {
+  const rules = new Map(before.map((one) => [one.id, one.rules]));
+  const news = now.filter((one) => rules.get(one.id) !== one.rules);
+  const [added, changed] = [false, true].map((isKnown) =>
+    news.filter(({ id }) => rules.has(id) === isKnown),
+  ) as [Project[], Project[]];
+  return listText('added', added) + listText('changed', changed);
 }
 
 const GONE_MAX = 5;

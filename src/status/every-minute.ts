@@ -83,7 +83,7 @@ export class RefusalLog {
   }
 
   update(judged: Judged, { nowMs, counts }: Pick<CollectorState, 'nowMs' | 'counts'>): void {
-    const { id, name, kind, state, reasons } = judged;
+    const { id, kind, state, reasons } = judged;
     let last = this.#logged.get(id) ?? NEVER;
     const fromMs = Math.max(counts.startMs, last.endedMs, last.beganMs);
     const open = reasons.filter(isOpen);
@@ -103,32 +103,16 @@ export class RefusalLog {
     for (const one of isNow ? open : burst) {
       if (!causes.has(reasonLabel(one))) causes.set(reasonLabel(one), one);
     }
-    const project = `Project ${id}${name === undefined ? '' : ` (${named(name)})`}`;
-    const listed = kind === 'unlisted' ? `${project}, which is no longer listed` : project;
-    const who = kind === 'requests' ? REQUESTS.name! : listed;
-    const [begun, ...more] = [...causes].filter(([cause]) => !last.causes.has(cause));
+    const who = whoOf(judged);
+    const fresh = [...causes].filter(([cause]) => !last.causes.has(cause));
+    const begun = fresh[0]?.[1];
     // viewlog advises a limit only after a full minute.
-    const isKnown = begun?.[1].remedy.kind !== 'raise-limit' || begun[1].remedy.sent !== undefined;
+    const isKnown = begun?.remedy.kind !== 'raise-limit' || begun.remedy.sent !== undefined;
     if (begun && isRefused(then) && isKnown && nowMs - last.beganMs >= HOUR_MS) {
       last = { ...last, beganMs: nowMs, causes: isNow ? new Set(causes.keys()) : last.causes };
       const whole = { ...then, accepted: judged.accepted };
-      const what = `${who}: ${problemWords(whole, ` (${[...causes.keys()].join(', ')})`)}`;
-      // The advice about a removed id is about all its views.
-      const isOne = kind === 'unlisted';
-      const fixOf = ([cause, one]: typeof begun): string => {
-        const same = open.filter((other) => reasonLabel(other) === cause).length;
-        const all = `These views came from ${plural(same, 'origin')}, all shown on the status page. `;
-        return `${same > 1 && !isOne ? all : ''}${this.#fixFor(one, judged)}`;
-      };
-      const fixes = new Set([fixOf(begun)]);
-      const which = causes.size > 1 && isNow && !isOne ? `For "${begun[0]}": ` : '';
-      this.#log.warn(`${what}. ${which}${fixOf(begun)}`);
-      const also = kind === 'requests' ? 'requests also failed' : 'views were also refused';
-      for (const other of isOne ? [] : more.filter(([, one]) => isOpen(one))) {
-        const fix = fixOf(other);
-        if (!fixes.has(fix)) this.#log.warn(`${who}: ${also} (${other[0]}). ${fix}`);
-        fixes.add(fix);
-      }
+      const what = problemWords(whole, ` (${[...causes.keys()].join(', ')})`);
+      this.#warn(judged, `${who}: ${what}. `, fresh, isNow && causes.size > 1);
     }
     const logged = open.map(reasonLabel).filter((cause) => last.causes.has(cause));
     const isOver = state === 'arriving';
@@ -157,4 +141,40 @@ export class RefusalLog {
     }
     if (last !== NEVER) this.#logged.set(id, last);
   }
+
+  /**
+   * @param what the problem, for the line with the fix of the first cause; each other fix has a line
+   *   of its own.
+   * @param isNamed whether that line names its cause.
+   */
+  #warn(
+    judged: Judged,
+    what: string,
+    causes: readonly (readonly [string, JudgedReason])[],
+    isNamed: boolean,
+  ): void {
+    const { kind } = judged;
+    const open = judged.reasons.filter(isOpen);
+    // The advice about a removed id is about all its views.
+    const isOne = kind === 'unlisted';
+    const refused = kind === 'requests' ? 'requests also failed' : 'views were also refused';
+    const fixes = new Set<string>();
+    for (const [cause, one] of causes) {
+      const isFirst = fixes.size === 0;
+      if (!isFirst && (isOne || !open.includes(one))) continue;
+      const origins = open.filter((other) => reasonLabel(other) === cause).length;
+      const all = `These views came from ${plural(origins, 'origin')}, all shown on the status page. `;
+      const fix = `${origins > 1 && !isOne ? all : ''}${this.#fixFor(one, judged)}`;
+      const which = isNamed && !isOne ? `For "${cause}": ` : '';
+      const start = isFirst ? `${what}${which}` : `${whoOf(judged)}: ${refused} (${cause}). `;
+      if (!fixes.has(fix)) this.#log.warn(start + fix);
+      fixes.add(fix);
+    }
+  }
+}
+
+function whoOf({ id, name, kind }: Judged): string {
+  if (kind === 'requests') return REQUESTS.name!;
+  const project = `Project ${id}${name === undefined ? '' : ` (${named(name)})`}`;
+  return kind === 'unlisted' ? `${project}, which is no longer listed` : project;
 }
