@@ -98,7 +98,7 @@ describe('explain', () => {
   it('says that an unfinished view must be completed, without advice about a proxy', async () => {
     const { stdout } = await explain('{\n  "p": "1",\n');
     const [, hint] = stdout.split('\n');
-    expect(hint).toBe('  Complete the view: its JSON ends without the closing "}".');
+    expect(hint).toBe('Complete the view: its JSON ends without the closing "}".');
   });
 
   it('applies the --max-view of the last start', async () => {
@@ -162,7 +162,13 @@ describe('explain', () => {
       'an origin that no command contains',
       { p: '1000003' },
       'https://a_b.example',
-      / To read about this: .*viewlog\.mjs help [a-z-]+$/m,
+      /^To read about this: .*viewlog\.mjs help [a-z-]+$/m,
+    ],
+    [
+      'an id that is one typo away from a listed one',
+      { p: '1000013' },
+      'https://www.example.com',
+      /^1000013 is one typo away from 1000003\..* Otherwise, to count /m,
     ],
     ['an invalid view', { url: 'x' }, 'https://a.example', 'Correct the page that sent this view.'],
     [

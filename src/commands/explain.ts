@@ -12,7 +12,8 @@ import { cannotRead } from '../disk/lines.ts';
 import { correctedOrigin, exampleOrigin } from '../projects/origins.ts';
 import { loadProjects, type Projects } from '../projects/project-list.ts';
 import { sampleOf } from '../status/counts.ts';
-import { faultWords, fixOf, stepText } from '../status/problem-words.ts';
+import { meantBy } from '../status/model.ts';
+import { faultWords, fixLine } from '../status/problem-words.ts';
 import { readRefusedLine, type StoredRefusal } from '../store/refused/refused-line.ts';
 import { readView } from '../view/read-view.ts';
 import { lineFieldsOf, readHead } from '../view/line.ts';
@@ -77,8 +78,7 @@ export const explain = defineCommand({
       remedy.kind === 'check-proxy'
         ? 'Complete the view: its JSON ends without the closing "}".'
         : hintFor({ sample, remedy, fixedMs: undefined }, projects, await withOwners(self));
-    // Indented, it would look like one of the issues.
-    print(verdict.issues ? hint : `  ${hint}`);
+    print(hint);
     return EXIT.badData;
   },
 });
@@ -133,9 +133,14 @@ function describe({ code, detail, issues = [] }: Refusal): string {
 }
 
 /** Returns the fix as a line that ends with a command, if there is one. */
-function hintFor(refused: Parameters<typeof fixOf>[0], all: Projects, of: Installation): string {
+function hintFor(refused: Parameters<typeof fixLine>[0], all: Projects, of: Installation): string {
   const { sample, remedy } = refused;
-  if (remedy.kind !== 'send-origin') return stepText(fixOf(refused, of));
-  const example = printable(exampleOrigin(all.find(sample.project ?? '')!.origins![0]!));
+  const { project: id = '' } = sample;
+  const project = all.find(id);
+  const kind = project ? 'project' : 'unlisted';
+  const sender = { id, kind, active: project?.active === true, removed: undefined } as const;
+  const meant = meantBy({ ...sender, reasons: [refused] }, all);
+  if (remedy.kind !== 'send-origin') return fixLine(refused, { id, active: false, meant }, of);
+  const example = printable(exampleOrigin(project!.origins![0]!));
   return `To check it as if a page had sent it, add: --origin ${shellQuoted(example)}`;
 }

@@ -6,9 +6,9 @@ import { type CollectorState, healthOf } from './health.ts';
 import { type Installation, shownPart } from '../installation/installation.ts';
 import { lookAround } from './look-around.ts';
 import { collectorMetrics } from './metrics.ts';
-import { Listing, modelOf } from './model.ts';
+import { Listing, meantBy, modelOf } from './model.ts';
 import { page } from './page.tsx';
-import { delistedStep, directoryNotice, faultOf, fixOf, stepText } from './problem-words.ts';
+import { delistedStep, directoryNotice, faultOf, fixLine, stepText } from './problem-words.ts';
 import { type Judged, type JudgedReason, judgeAll } from './state.ts';
 import { replayRecords } from './resent.ts';
 import { statusText } from './text.ts';
@@ -71,10 +71,13 @@ export function collectorStatus({ keepDays, installation, snapshot }: CollectorS
       },
     },
   };
-  const fixFor = (reason: JudgedReason, judged: Judged): string =>
-    judged.kind === 'unlisted'
-      ? stepText(delistedStep(judged, judged.activity.lastAcceptedMs, installation()))
-      : faultOf(reason) + stepText(fixOf(reason, installation()));
+  const fixFor = (reason: JudgedReason, judged: Judged): string => {
+    const of = installation();
+    const { kind, activity } = judged;
+    if (kind === 'unlisted') return stepText(delistedStep(judged, activity.lastAcceptedMs, of));
+    const meant = meantBy(judged, snapshot().projects);
+    return faultOf(reason) + fixLine(reason, { ...judged, meant }, of);
+  };
   /** Returns what is wrong with the data directory and its fix, in one line. */
   const directoryWarning = async (): Promise<string | undefined> => {
     const { closedDirectory } = await filesNow();

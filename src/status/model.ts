@@ -17,7 +17,7 @@ import {
 } from './health.ts';
 import { type ClosedDirectory, type FilesSeen, type Space, spaceOf } from './look-around.ts';
 import type { Activity } from './reasons.ts';
-import { COLOURS, judge, type Judged } from './state.ts';
+import { COLOURS, judge, type Judged, type JudgedReason } from './state.ts';
 import { QUARTER_MS } from './timeline.ts';
 
 interface ModelInput extends CollectorState {
@@ -97,6 +97,10 @@ interface Meant {
   /** The origin of views that only this project lists, if the ids differ more than that. */
   readonly origin?: string | undefined;
 }
+
+type Sender = Pick<Judged, 'id' | 'kind' | 'active' | 'removed'> & {
+  readonly reasons: readonly Pick<JudgedReason, 'sample'>[];
+};
 
 type Figures = ReturnType<typeof figuresOf>;
 export type LatestView = ReturnType<typeof latestViews>[number];
@@ -302,16 +306,17 @@ function rowOf({ activity, ...judged }: Judged, input: ModelInput): ProjectRow {
     figures: figuresOf(activity, input),
     hours: acceptedIn.hours(input.nowMs),
     refusedHours: refusedIn?.hours(input.nowMs) ?? [],
-    meant: meantBy(judged, input),
+    meant: meantBy(judged, input.projects),
   };
 }
 
 /** Comparing an id with tens of thousands takes too long for a page. */
 const COMPARED_MAX = 1_000;
 
-function meantBy(
-  { id, kind, active, reasons, removed }: Omit<Judged, 'activity'>,
-  { projects }: ModelInput,
+/** Returns the listed project whose id the senders of these refused views probably meant. */
+export function meantBy(
+  { id, kind, active, reasons, removed }: Sender,
+  projects: Pick<ModelInput['projects'], 'all'>,
 ): Meant | undefined {
   const code = active ? 'origin-not-allowed' : 'project-not-activated';
   const isSending = reasons.some(({ sample }) => sample.code === code);

@@ -463,8 +463,7 @@ function reasonSteps(
   const fixes = isDelisted(row) ? [] : toFix;
   const isNew = (step: Step): boolean => !step.command || !printed.has(stepText(step));
   const own = fixes.filter(isNew);
-  const isOfOther = sample.origin !== undefined && sample.origin === row.meant?.origin;
-  const typos = sample.code === 'project-not-activated' || isOfOther ? typoSteps(row) : [];
+  const typos = hintsFor(sample, row);
   const newTypos = typos.filter(({ text }) => !printed.has(text));
   for (const step of [...own, ...typos]) printed.add(stepText(step));
   const since =
@@ -483,7 +482,7 @@ function reasonSteps(
 }
 
 /** Offers to activate an id, or to add an origin, only if the pages need no other id. */
-function afterTypo(step: Step, { meant }: ProjectRow): Step {
+function afterTypo(step: Step, { meant }: Pick<ProjectRow, 'meant'>): Step {
   if (meant === undefined) return step;
   const text = step.text.replace(
     /^If .* activate the project/,
@@ -567,7 +566,7 @@ export function delistedStep(
   };
 }
 
-function typoSteps({ id, active, meant }: ProjectRow): Step[] {
+function typoSteps({ id, active, meant }: Subject): Step[] {
   if (meant === undefined) return [];
   const listed = meant.name === undefined ? meant.id : `${meant.id} (${named(meant.name)})`;
   const text =
@@ -800,6 +799,19 @@ function fixedWords({ sample, remedy }: Refused, fixedMs: number): string {
   return remedy.kind === 'fixed'
     ? `Views have been accepted since ${at(fixedMs)}.`
     : `No view has been refused for this reason since ${at(fixedMs)}.`;
+}
+
+type Subject = Pick<ProjectRow, 'id' | 'active' | 'meant'>;
+
+/** Returns what to do about refusals in one line, and first whose id the pages may lack. */
+export const fixLine = (reason: Refused, subject: Subject, of: Installation): string =>
+  [...hintsFor(reason.sample, subject), afterTypo(fixOf(reason, of), subject)]
+    .map(stepText)
+    .join(' ');
+
+function hintsFor({ code, origin }: Sample, subject: Subject): Step[] {
+  const isOfOther = origin !== undefined && origin === subject.meant?.origin;
+  return code === 'project-not-activated' || isOfOther ? typoSteps(subject) : [];
 }
 
 /** Returns what to do about refusals. */

@@ -167,6 +167,23 @@ describe('the status server', () => {
   });
 });
 
+it('the log says if a refused origin belongs to another project', () => {
+  const scene = new Scene([
+    { id: '1', origins: ['https://a.example'] },
+    { id: '5', name: 'Kelp', origins: ['https://kelp.example'] },
+  ]);
+  scene.refuse(1, { code: 'origin-not-allowed', project: '1' }, 'https://kelp.example');
+  const { fixFor } = collectorStatus({
+    keepDays: { views: 0, refused: 14 },
+    installation: () => ({ ...INSTALLATION, data: undefined }),
+    snapshot: () => scene.state(),
+  });
+  const judged = scene.judged().find(({ id }) => id === '1')!;
+  expect(fixFor(judged.reasons[0]!, judged)).toMatch(
+    /^https:\/\/kelp\.example is an origin of 5 \(Kelp\)\. If its pages should send 5, .* Otherwise, if the site should count for this project, too, add it: .* activate 1 /,
+  );
+});
+
 describe('/arriving', () => {
   const keepDays = { views: 0, refused: 14 };
   const installation = () => ({ ...INSTALLATION, data: undefined });
