@@ -184,7 +184,10 @@ export function* slicesOf(
     ([, { lastAcceptedMs = 0, reasons }]) => lastAcceptedMs > oldestMs || reasons.size > 0,
   );
   const ids = new Set(recent.map(([id]) => id));
-  const removed = noted?.allRemoved().filter(({ id }) => ids.has(id));
+  const dayAgoMs = now() - DAY_MS;
+  const removed = noted?.allRemoved().filter(({ id, removedMs }) => {
+    return ids.has(id) || removedMs > dayAgoMs;
+  });
   const opened = noted?.allLost(oldestMs);
   const head = JSON.stringify({ sinceMs, savedMs: now(), total, requests, removed, opened });
   yield `${head.slice(0, -1)},"projects":[`;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/time.ts';
 import { LATEST_MAX } from '../../src/status/counts.ts';
 import { collectorMetrics } from '../../src/status/metrics.ts';
-import { CountsFile, slicesOf } from '../../src/status/saved-counts.ts';
+import { CountsFile, lastEntryOf, slicesOf } from '../../src/status/saved-counts.ts';
 import { Timeline } from '../../src/status/timeline.ts';
 import { refusedLine } from '../../src/store/refused/refused-line.ts';
 import { createStamper } from '../../src/store/stamp.ts';
@@ -176,6 +176,19 @@ describe('saved counts', () => {
     again.refuse(1, { code: 'request-timeout' });
     await next.save();
     expect(savedIn(dir)).not.toContain('shop@example.com');
+  });
+
+  it('keep the entry of a project that was removed before its first view, for a day', async () => {
+    const dir = tempDir();
+    const scene = new Scene([{ id: '1', name: 'Kelp', origins: ['https://a.example'] }]);
+    scene.list();
+    await fileOf(scene, dir).file.save();
+    const entry = { id: '1', name: 'Kelp', origins: ['https://a.example'] };
+    expect(await lastEntryOf('1', dir)).toMatchObject(entry);
+    scene.nowMs += DAY_MS + 1;
+    scene.refuse(1, { code: 'not-found' });
+    await fileOf(scene, dir).file.save();
+    expect(await lastEntryOf('1', dir)).toBeUndefined();
   });
 
   it('keep the warning about a project that has lost its origins', async () => {
