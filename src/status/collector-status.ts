@@ -8,7 +8,7 @@ import { lookAround } from './look-around.ts';
 import { collectorMetrics } from './metrics.ts';
 import { Listing, meantBy, modelOf } from './model.ts';
 import { page } from './page.tsx';
-import { delistedStep, directoryNotice, faultOf, fixLine, stepText } from './problem-words.ts';
+import { delistedStep, directoryNotice, fixLine, stepText } from './problem-words.ts';
 import { type Judged, type JudgedReason, judgeAll } from './state.ts';
 import { replayRecords } from './resent.ts';
 import { statusText } from './text.ts';
@@ -76,7 +76,7 @@ export function collectorStatus({ keepDays, installation, snapshot }: CollectorS
     const { kind, activity } = judged;
     if (kind === 'unlisted') return stepText(delistedStep(judged, activity.lastAcceptedMs, of));
     const meant = meantBy(judged, snapshot().projects);
-    return faultOf(reason) + fixLine(reason, { ...judged, meant }, of);
+    return fixLine(reason, { ...judged, meant }, of);
   };
   /** Returns what is wrong with the data directory and its fix, in one line. */
   const directoryWarning = async (): Promise<string | undefined> => {

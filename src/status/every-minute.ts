@@ -13,6 +13,7 @@ import {
   REQUESTS,
   stateOf,
 } from './state.ts';
+import { faultOf } from './problem-words.ts';
 import { named, problemWords, reasonLabel } from './words.ts';
 
 interface Minutely {
@@ -135,7 +136,8 @@ export class RefusalLog {
         ? 'views are accepted again; they had been refused'
         : `${gone} for ${ended.length > 1 ? 'these reasons' : 'this reason'}`;
       const how = isRare ? `at most one in ten ${few}` : over;
-      const rest = open.length > 0 && !isRare ? ', but still for others' : '';
+      const others = [...new Set(open.map(reasonLabel))].join(', ');
+      const rest = open.length > 0 && !isRare ? `; not fixed yet: ${others}` : '';
       last = { ...last, endedMs: nowMs, causes: left };
       this.#log.info(`${who}: ${how} (${ended.join(', ')})${rest}`);
     }
@@ -157,7 +159,7 @@ export class RefusalLog {
     const open = judged.reasons.filter(isOpen);
     // The advice about a removed id is about all its views.
     const isOne = kind === 'unlisted';
-    const refused = kind === 'requests' ? 'requests also failed' : 'views were also refused';
+    const also = kind === 'requests' ? ' also failed' : ': views were also refused';
     const fixes = new Set<string>();
     for (const [cause, one] of causes) {
       const isFirst = fixes.size === 0;
@@ -165,9 +167,12 @@ export class RefusalLog {
       const origins = open.filter((other) => reasonLabel(other) === cause).length;
       const all = `These views came from ${plural(origins, 'origin')}, all shown on the status page. `;
       const fix = `${origins > 1 && !isOne ? all : ''}${this.#fixFor(one, judged)}`;
-      const which = isNamed && !isOne ? `For "${cause}": ` : '';
-      const start = isFirst ? `${what}${which}` : `${whoOf(judged)}: ${refused} (${cause}). `;
-      if (!fixes.has(fix)) this.#log.warn(start + fix);
+      const fault = isOne ? undefined : faultOf(one);
+      const latest = isFirst && isNamed ? `The latest "${cause}"` : 'The latest fault';
+      const which = isFirst && isNamed && !isOne ? `For "${cause}": ` : '';
+      const start = isFirst ? what : `${whoOf(judged)}${also} (${cause}). `;
+      const about = fault === undefined ? which : `${latest}: ${fault}. `;
+      if (!fixes.has(fix)) this.#log.warn(`${start}${about}${fix}`);
       fixes.add(fix);
     }
   }

@@ -605,9 +605,10 @@ const ONE_CLAUSE = /^(?:"[^"]*"|[^".;]|[.;](?! |$))*/;
 const ONE_SENTENCE = /^(?:"[^"]*"|[^".]|\.(?! |$))*/;
 
 /** Returns the fault of the latest refused view or request, if its label doesn't say it. */
-export function faultOf({ sample, fixedMs }: JudgedReason): string {
-  const why = whyOf(sample);
-  return fixedMs !== undefined || why === refusalLabel(sample) ? '' : `The latest: ${why}. `;
+export function faultOf({ sample, fixedMs }: JudgedReason): string | undefined {
+  const [label, why] = [refusalLabel(sample), whyOf(sample)];
+  if (fixedMs !== undefined || why === label) return undefined;
+  return why.startsWith(`${label} (`) ? why.slice(label.length + 2, -1) : why;
 }
 
 /** `invalid view`, or what is wrong with the latest one */
