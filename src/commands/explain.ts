@@ -55,6 +55,10 @@ export const explain = defineCommand({
     const projects = await loadProjects(settings.projects);
     if (file === '-' && isatty(0)) note('Enter a view, then Ctrl-D on a line of its own.');
     const bytes = await readInput(file);
+    if (file === '-' && bytes.length === 0) {
+      const how = 'For example: tail -n 1 FILE | viewlog explain';
+      throw new Fatal(EXIT.usage, `stdin is empty, but explain takes one view. ${how}`);
+    }
     const stored = refusedIn(bytes.toString().trim());
     const origin = settings.origin.at(-1) ?? stored?.origin;
     const body = stored === undefined ? bytes : Buffer.from(stored.text);
