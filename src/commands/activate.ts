@@ -79,7 +79,8 @@ export const activate = defineCommand({
       print(`Created the directory ${printable(absolute(newDirectory), Infinity)}${hint}`);
     }
     for (const text of isRunning === false ? await doubtsAboutAddress(address) : []) log.warn(text);
-    print(resultOf({ id, path, before, after, outcome, isRunning }));
+    print(resultOf({ ...edited, id, path, isRunning }));
+    for (const text of operatorText(edited)) print(text);
     if (outcome === 'created' && operator === undefined) {
       print(
         'To show your e-mail address in refusals, run this command again with --operator you@example.com',
@@ -244,19 +245,24 @@ interface Activation {
   readonly isRunning: boolean | undefined;
 }
 
+/** Returns that the address in all projects' refusals has changed. */
+const operatorText = (edited: Awaited<ReturnType<typeof editProject>>): string[] =>
+  edited.outcome === 'changed' && edited.operator !== edited.lastOperator
+    ? [`Changed the operator's address, for all projects, to ${edited.operator}.`]
+    : [];
+
 /** Returns what was done, the project's rules, and when a running viewlog follows them. */
 function resultOf({ id, path, before, after, outcome, isRunning }: Activation): string {
   const rules = rulesOf(after);
-  if (outcome === 'unchanged') return `Project ${id} is unchanged in ${path}: active, ${rules}`;
+  const parts = before ? changedParts(before, after) : [];
+  if (before?.active !== false && before && parts.length === 0)
+    return `Project ${id} is unchanged in ${path}: active, ${rules}`;
   const accepts = soon(isRunning, "accepts the project's views");
   if (before === undefined) {
     const file = outcome === 'created' ? `the new file ${path}` : path;
     return `Added project ${id} to ${file}: ${rules}. ${accepts}`;
   }
   if (before.active === false) return `Activated project ${id} in ${path}: ${rules}. ${accepts}`;
-  const parts = changedParts(before, after);
-  if (parts.length === 0)
-    return `Changed the operator's address, for all projects, in ${path}. Project ${id} is unchanged: active, ${rules}`;
   const what = `the ${new Intl.ListFormat('en-GB').format(parts)} of `;
   return `Changed ${what}project ${id} in ${path}: active, ${rules}. ${soon(isRunning, 'applies the change')}`;
 }

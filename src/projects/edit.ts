@@ -67,7 +67,8 @@ export async function editProject(edit: Edit) {
   const projects = before === undefined ? [...listed, after] : listed.with(index, after);
   const changed = rewritten(text, { ...file, ...(operator && { operator }), projects });
   let newDirectory: string | undefined;
-  const edited = { before, after, listed, operator: operator ?? file.operator };
+  const last = file.operator;
+  const edited = { before, after, listed, operator: operator ?? last, lastOperator: last };
   if (changed === text) return { outcome: 'unchanged' as const, newDirectory, ...edited };
   try {
     if (isNew) newDirectory = await prepareDirectory(dirname(path), systemFiles);
