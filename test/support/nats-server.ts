@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { jetstreamManager, type JetStreamManager, type StreamInfo } from '@nats-io/jetstream';
@@ -94,6 +94,17 @@ export class NatsNode {
 
   async stop(signal: NodeJS.Signals): Promise<void> {
     await this.#server?.signal(signal);
+  }
+
+  /** Stops the process without ending it. */
+  async pause(): Promise<void> {
+    const { pid } = this.#server!.child;
+    this.signal('SIGSTOP');
+    // A thread that is still running could answer.
+    const tasks = `/proc/${pid}/task`;
+    const isPaused = (id: string) =>
+      /^State:\tT/m.test(readFileSync(`${tasks}/${id}/status`, 'utf8'));
+    while (!readdirSync(tasks).every(isPaused)) await sleep(1);
   }
 
   signal(signal: NodeJS.Signals): void {

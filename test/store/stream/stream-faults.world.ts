@@ -54,7 +54,7 @@ async function hanging(...args: string[]) {
   const nats = await startNats();
   const viewlog = await start(nats, ...args);
   expect(await accepts(viewlog)).toBe(true);
-  nats.nodes[0]!.signal('SIGSTOP');
+  await nats.nodes[0]!.pause();
   return { nats, node: nats.nodes[0]!, viewlog };
 }
 
@@ -254,8 +254,10 @@ describe.skipIf(!canRunNats())('a stream that three servers store', () => {
     expect(answers).not.toContain(true);
     // viewlog notices the lost quorum even without views, so that a load balancer does too.
     await until(async () => (await readiness(viewlog)).code === 503);
-    // The quorum may come back, so another collector starts anyway.
-    const second = await start({ url: `nats://127.0.0.1:${last!.port}` });
+    // The quorum may come back, so another collector starts anyway, once the server knows of the loss:
+    // until then, it doesn't answer.
+    const url = `nats://127.0.0.1:${last!.port}`;
+    const second = await until(() => start({ url }).catch(() => undefined));
     await refusal(second);
     await Promise.all(others.map((node) => node.start()));
     await until(async () => (await readiness(viewlog)).code === 200);
