@@ -81,6 +81,14 @@ describe('explain', () => {
     }
   });
 
+  it('refuses empty input', async () => {
+    const { code, stderr } = await run(['explain'], { input: '' });
+    expect([code, stderr]).toStrictEqual([
+      64,
+      'error: stdin is empty, but explain takes one view. For example: tail -n 1 FILE | viewlog explain\n',
+    ]);
+  });
+
   it('prints the command that pipes in a view that was passed as an operand', async () => {
     const view = '{"p":"it\'s"}';
     const { code, stderr } = await run(['explain', view, '--origin=https://a.example']);

@@ -730,6 +730,17 @@ it('the status page warns for a day if an edit opened a project to every site', 
   expect(scene.text()).not.toContain('no longer lists');
 });
 
+it("a replay of views that lost origins don't keep out waits for the right origins", () => {
+  const scene = sceneOf({ files: { refusedDays } });
+  scene.list(AURORA, { id: '2', origins: [MOVED], active: false });
+  scene.refuse(2, unlisted('2'), MOVED);
+  scene.list(AURORA, { id: '2', origins: [MOVED] });
+  scene.list(AURORA, { id: '2' });
+  expect(scene.text()).toContain(
+    '2 refused views are stored. Once the project has the origins that you want, send the views again:',
+  );
+});
+
 it('refusals are open again once lost origins are restored', () => {
   const scene = sceneOf();
   scene.list({ ...AURORA, origins: ['https://a.example'] });
