@@ -255,7 +255,7 @@ const operatorText = (edited: Awaited<ReturnType<typeof editProject>>): string[]
 function resultOf({ id, path, before, after, outcome, isRunning }: Activation): string {
   const rules = rulesOf(after);
   const parts = before ? changedParts(before, after) : [];
-  if (before?.active !== false && before && parts.length === 0)
+  if (before && before.active !== false && parts.length === 0)
     return `Project ${id} is unchanged in ${path}: active, ${rules}`;
   const accepts = soon(isRunning, "accepts the project's views");
   if (before === undefined) {

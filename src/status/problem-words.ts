@@ -476,29 +476,17 @@ function reasonSteps(
     ...arrivedSteps(sample),
     ...newTypos,
     // For a project that is no longer listed, `delistedStep` already gives the fix.
-    ...own.map((step) => afterTypo(step, row)),
+    ...own,
     ...fateSteps(reason, row, of),
   ];
-}
-
-/** Offers to activate an id, or to add an origin, only if the pages need no other id. */
-function afterTypo(step: Step, { meant }: Pick<ProjectRow, 'meant'>): Step {
-  if (meant === undefined) return step;
-  const text = step.text.replace(
-    /^If .* activate the project/,
-    'Otherwise, to count the site under this id, activate the project',
-  );
-  const { origin } = meant;
-  const too = 'Otherwise, if the site should count for this project, too,';
-  return { ...step, text: origin === undefined ? text : text.replace(ifOwn(origin), too) };
 }
 
 /** Returns the fix of the latest fault, then each other fault with its fix. */
 function faultSteps(reason: JudgedReason, row: ProjectRow, of: Installation): Step[] {
   const others = reason.fixedMs === undefined ? reason.others : [];
-  const steps = [fixOf(reason, of)];
+  const steps = [fixOf(reason, of, row.meant)];
   for (const sample of others) {
-    const fix = fixOf({ ...reason, sample }, of);
+    const fix = fixOf({ ...reason, sample }, of, row.meant);
     // A fix shared by several faults follows the last of them.
     if (stepText(fix) === stepText(steps.at(-1)!)) steps.pop();
     steps.push({ text: `Another case, most recently ${latestWords(sample, row)}` }, fix);
@@ -806,17 +794,18 @@ type Subject = Pick<ProjectRow, 'id' | 'active' | 'meant'>;
 
 /** Returns what to do about refusals in one line, and first whose id the pages may lack. */
 export const fixLine = (reason: Refused, subject: Subject, of: Installation): string =>
-  [...hintsFor(reason.sample, subject), afterTypo(fixOf(reason, of), subject)]
-    .map(stepText)
-    .join(' ');
+  [...hintsFor(reason.sample, subject), fixOf(reason, of, subject.meant)].map(stepText).join(' ');
 
 function hintsFor({ code, origin }: Sample, subject: Subject): Step[] {
   const isOfOther = origin !== undefined && origin === subject.meant?.origin;
   return code === 'project-not-activated' || isOfOther ? typoSteps(subject) : [];
 }
 
-/** Returns what to do about refusals. */
-export function fixOf(reason: Refused, of: Installation): Step {
+/**
+ * Returns what to do about refusals.
+ * @param meant the project whose id the pages may lack, as another step says first.
+ */
+export function fixOf(reason: Refused, of: Installation, meant?: ProjectRow['meant']): Step {
   const { remedy, sample, fixedMs } = reason;
   if (reason.lost) return lostStep(reason.lost, reason, of);
   if (fixedMs !== undefined) {
@@ -837,17 +826,11 @@ export function fixOf(reason: Refused, of: Installation): Step {
   const activate = (options: commands.Options): string =>
     commands.activate(of, sample.project ?? '', options);
   if (remedy.kind === 'activate' || remedy.kind === 'add-origin') {
-    const { kind, origin } = remedy;
-    const too = kind === 'activate' ? ' and activate the project' : '';
-    const isActivated = kind === 'add-origin' && sample.code === 'project-not-activated';
-    const now = isActivated ? "The project is active now but doesn't list this origin. " : '';
-    const add = `${now}${ifOwn(origin!)} add it${too}:`;
-    const isAdded = kind === 'add-origin' || (remedy.isListed && origin !== undefined);
-    const how = isAdded
-      ? add
-      : kind === 'activate' && !remedy.isListed
-        ? unlistedWords(origin === undefined ? [] : [origin])
-        : inactiveWords(kind === 'activate' && remedy.isOpen);
+    const { origin } = remedy;
+    const how =
+      remedy.kind === 'activate'
+        ? activateWords(remedy, meant !== undefined)
+        : addWords(remedy.origin, sample, meant);
     return { text: how, command: activate({ origin }) };
   }
   if (remedy.kind === 'raise-limit') {
@@ -870,11 +853,29 @@ export function fixOf(reason: Refused, of: Installation): Step {
 const ifOwn = (origin: string): string =>
   `If ${origin} isn't one of the project's sites, ignore these views. If it is,`;
 
+function addWords(origin: string, { code }: Sample, meant: ProjectRow['meant']): string {
+  const isActivated = code === 'project-not-activated';
+  const now = isActivated ? "The project is active now but doesn't list this origin. " : '';
+  const isOther = origin === meant?.origin;
+  const when = isOther
+    ? 'Otherwise, if the site should count for this project, too,'
+    : ifOwn(origin);
+  return `${now}${when} add it:`;
+}
+
 const EVERY_SITE = ', which then accepts views from every site';
 
-const inactiveWords = (isOpen: boolean): string =>
-  "If you don't want to count this site, remove the script from its pages. To count it, activate the " +
-  `project${isOpen ? EVERY_SITE : ''}:`;
+function activateWords(
+  { origin, isListed, isOpen }: Extract<Remedy, { kind: 'activate' }>,
+  isTypo: boolean,
+): string {
+  if (!isListed) return unlistedWords(origin === undefined ? [] : [origin], false, isTypo);
+  const rules = isOpen ? EVERY_SITE : '';
+  if (isTypo) return `Otherwise, to count the site under this id, activate the project${rules}:`;
+  if (origin !== undefined) return `${ifOwn(origin)} add it and activate the project:`;
+  const remove = "If you don't want to count this site, remove the script from its pages.";
+  return `${remove} To count it, activate the project${rules}:`;
+}
 
 /**
  * @param isPartial True: other views come without an origin that can be listed.
