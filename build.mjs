@@ -97,37 +97,76 @@ const EXPORTED =
  */
 const DECLARED = /^(Object\.defineProperty\(exports, "__esModule", .*|exports\.\w+ = .*void 0);$/gm;
 
-/** Replaces neighbouring re-exports from one module with a single call. */
+/** The names that a module of the NATS client, or viewlog's own, takes from another one. */
+const taken = new Set([
+  ...['nats-core', 'jetstream', 'transport-node']
+    .flatMap((name) => {
+      const lib = join(import.meta.dirname, 'node_modules/@nats-io', name, 'lib');
+      return Object.values(filesIn(lib, '.js'));
+    })
+    .flatMap((text) =>
+      [...text.replace(new RegExp(EXPORT, 'g'), '').matchAll(/_\d+\.(\w+)/g)].map(
+        ([, name]) => name,
+      ),
+    ),
+  ...readFileSync(join(import.meta.dirname, 'src/jetstream/client.ts'), 'utf8').match(/\w+/g),
+]);
+
+/** Replaces neighbouring re-exports from one module with a single call, and leaves out unused ones. */
 const withShortExports = (text) =>
   text.replace(DECLARED, '').replace(new RegExp(`(?:${EXPORT})+`, 'g'), (all) => {
     const names = new Map();
     for (const [, name, module] of all.matchAll(new RegExp(EXPORT, 'g'))) {
-      names.set(module, [...(names.get(module) ?? []), name]);
+      if (taken.has(name)) names.set(module, [...(names.get(module) ?? []), name]);
     }
     return [...names]
       .map(([module, own]) => `exported(exports, () => ${module}, "${own.join(' ')}");`)
       .join('\n');
   });
 
-/** Methods of the NATS client: they list, pause or empty, or ask for several answers. */
+/**
+ * Methods of the NATS client: they list, pause, empty or measure, acknowledge, convert or compare, or
+ * ask for several answers.
+ */
 const UNUSED_METHODS =
-  /^    (async )?(advisories\(\)|purge\(name|(list|names)\(subject = ""|find\(subject\)|deleteMessage\(stream, seq|(list|pause|resume|unpin|reset)\(stream|requestMany\(subject).*?^    \}$/gms;
+  /^    (static |async )?((isIdleHeartbeatMissed|isConsumerIsPushBased|isMaxWaitingExceeded|isRequestTimeout|isStreamDeleted|isBadRequest|addServer|getServerVersion|getReceived|getProcessed|resetDisabled|isDisabled|ackAck|nak|term|equals|fromRecord|toRecord|truncate|respondMessage|publishMessage|peek|readByte)\(|(advisories|debug|rtt|context|stats|requestInfo|working)\(\)|readFrom\(r\)|next\(subj|(last|values)\(k, match|update\(stream, |delete\(stream\)|get\(name\)|(consume|next)\(opts|getConsumerFromInfo\(|startBatch\(|purge\(name|(list|names)\(subject = ""|find\(subject\)|deleteMessage\(stream, seq|(list|pause|resume|unpin|reset)\(stream|requestMany\(subject).*?^    \}$/gms;
 
 /**
- * Leaves out the enums of jsonc-parser, of Hono's server for Node the WebSockets and its own
- * `Response.json` and `Response.redirect`, of Hono's JSX the namespace of `svg` and `head`, and of the
- * NATS client the publishers of batches, the class of one stream, many methods, and what returns
- * a push consumer: viewlog needs none of them, but esbuild can't tell.
+ * Leaves out the enums of jsonc-parser, of Hono's server for Node the WebSockets, the readers of
+ * bodies, how its objects are printed, and its own `Response.json` and `Response.redirect`, of
+ * Hono's JSX the namespace of `svg` and `head`, and of the NATS client the publishers of batches,
+ * the class of one stream, helpers, checks that the server repeats, features that nothing asks for,
+ * many methods, and what returns a push consumer: viewlog needs none of them, but esbuild can't tell.
  */
 const withoutUnused = (text) =>
   text
     .replace(/^export var (\w+);\n\(function \(\1\) \{\n.*?^\}\)\(\1 \|\| .*?;$/gms, '')
     .replace(/^\/\/#region src\/websocket\.ts$.*?^\/\/#endregion$/ms, 'let upgradeWebSocket;')
-    .replace(/^Object\.defineProperty\(Response\$1, "(json|redirect)",.*?^\}\);$/gms, '')
+    .replace(
+      /^const (newRequestFromIncoming|readBodyDirect|drainIncoming|(?:record|read)BodyBufferedBeforeDisconnect|enqueueBufferedBody) = \([\w, ]+\) => \{$.*?^\};$/gms,
+      'const $1 = () => {};',
+    )
+    .replace(
+      /^Object\.defineProperty\((Response\$1, "(json|redirect)"|requestPrototype, "(text|arrayBuffer|blob|bytes|json)"|[\w$]+(\.prototype)?, Symbol\.for\("nodejs\.util\.inspect\.custom"\)),.*?^\}( \})?\);$/gms,
+      '',
+    )
+    .replace(
+      /^\[[^\]]*\]\.forEach\(\(k\) => \{\s+Object\.defineProperty\((requestPrototype, k|Response\$1\.prototype, k, \{ value:).*?^\}\);$/gms,
+      '',
+    )
     .replace(/^    (async )?get(Ordered|Bound)?PushConsumer\(.*?^    \}$/gms, '')
     .replace(UNUSED_METHODS, '')
+    .replace(
+      /^ +(this\.set\(exports\.Feature\.)?JS_(KV|OBJECTSTORE|PULL_MAX_BYTES|ALLOW_DIRECT|CONSUMER_FILTER_SUBJECTS|STREAM_(?!CONSUMER)\w+|DEFAULT_CONSUMER_LIMITS|BATCH_DIRECT_GET|CONSUMER_RESET)[:,].*$/gm,
+      '',
+    )
     .replace(/^function (assertEveryAtLeastOneSecond)\(d\) \{$.*?^\}$/gms, 'function $1() {}')
-    .replace(/^class ((?:BatchPublisher|FastIngest|Stream)Impl) \{\n.*?^\}$/gms, 'class $1 {}')
+    .replace(/^    (checkStreamConfigVersions)\(cfg\) \{$.*?^    \}$/gms, '    $1() {}')
+    .replace(
+      /^class ((?:BatchPublisher|FastIngest|Stream)Impl|Perf|RequestMany|SimpleMutex)( extends \w+)? \{\n.*?^\}$/gms,
+      'class $1 {}',
+    )
+    .replace(/^function (debugDeferred|syncIterator)\(.*?^\}$/gms, 'function $1() {}')
     .replace(/^\telse if \(tag === "svg" \|\| tag === "head"\) \{$.*?^\t\} (?=else )/ms, '\t');
 
 /**
