@@ -95,8 +95,8 @@ const refusedInAll = ({ refused, figures }: Pick<Judged, 'refused'> & Counted): 
 
 /** Returns why the views of a reason were refused. Its project may have been changed since. */
 export const reasonLabel = ({ sample }: Pick<JudgedReason, 'sample'>): string =>
-  sample.code === 'origin-not-allowed' && sample.origin === undefined
-    ? 'no Origin header'
+  sample.code === 'origin-not-allowed' && !sample.origin
+    ? `${sample.origin === undefined ? 'no' : 'empty'} Origin header`
     : refusalLabel(sample);
 
 const LABELS_MAX = 3;
