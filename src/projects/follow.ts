@@ -140,7 +140,10 @@ async function logGone(
   if (sending.length + opened.length === 0) return;
   const of = await withOwners(self);
   for (const text of goneTexts(sending, projects, of)) log.warn(text);
-  for (const text of openedTexts(opened, of)) log.warn(text);
+  const names = opened.map(
+    ({ id }) => `Project ${withName({ id, name: projects.find(id)?.name })}`,
+  );
+  for (const text of openedTexts(opened, of, names)) log.warn(text);
 }
 
 /** `; added: project 2; changed: projects 1 and 3` */
@@ -153,6 +156,10 @@ function newsText(before: readonly Project[], now: readonly Project[]): string {
   return listText('added', added) + listText('changed', changed);
 }
 
+/** `1000001 (Shop)`, or only the id of a project without a name. */
+const withName = ({ id, name }: Pick<ProjectEntry, 'id' | 'name'>): string =>
+  name === undefined ? id : `${id} (${printable(name, 60)})`;
+
 const GONE_MAX = 5;
 const REFUSED_NOW = 'were accepted in the last day and are now refused';
 
@@ -164,7 +171,7 @@ function goneTexts(
 ): string[] {
   const texts = sending.slice(0, GONE_MAX).map((entry) => {
     const back = activateAsWas(of, projects.removed(entry.id) ?? entry, projects.operator);
-    return `Views of project ${entry.id} ${REFUSED_NOW}; if that is a mistake, run: ${back}`;
+    return `Views of project ${withName(entry)} ${REFUSED_NOW}; if that is a mistake, run: ${back}`;
   });
   const left = sending.length - GONE_MAX;
   return left > 0 ? [...texts, `Views of ${plural(left, 'more project')} ${REFUSED_NOW}`] : texts;
@@ -191,11 +198,11 @@ export function openedTexts(
   return left > 0 ? [...texts, `${plural(left, 'more project')} no longer list origins`] : texts;
 }
 
-/** `; added: projects 1000001, 1000002 and 3 more`; empty for none. */
-function listText(what: string, projects: readonly Pick<ProjectEntry, 'id'>[]): string {
+/** `; added: projects 1000001 (Shop), 1000002 and 3 more`; empty for none. */
+function listText(what: string, projects: readonly Pick<ProjectEntry, 'id' | 'name'>[]): string {
   if (projects.length === 0) return '';
   const left = projects.length - GONE_MAX;
-  const ids = projects.slice(0, GONE_MAX).map(({ id }) => id);
+  const ids = projects.slice(0, GONE_MAX).map(withName);
   const all = left > 0 ? [...ids, `${formatCount(left)} more`] : ids;
   const listed = new Intl.ListFormat('en-GB').format(all);
   return `; ${what}: ${projects.length === 1 ? 'project' : 'projects'} ${listed}`;

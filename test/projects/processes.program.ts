@@ -74,7 +74,7 @@ test('a start names the projects that were removed or opened to every site since
   // Only this process has seen it, and it counts nothing.
   const second = await startViewlog({ data });
   await second.says(
-    /^warning: Views of project 1000001 were accepted .*; if that is a mistake, run: .* activate 1000001 .* --name A --origin https:\/\/a\.b$/m,
+    /^warning: Views of project 1000001 \(A\) were accepted .*; if that is a mistake, run: .* activate 1000001 .* --name A --origin https:\/\/a\.b$/m,
   );
   await until(() => fs.readFileSync(`${data}/last-projects.json`, 'utf8').includes('"7"'));
   await second.signal('SIGKILL');
@@ -329,7 +329,7 @@ test('the log warns about an edit that drops a project whose views still arrive,
   fs.writeFileSync(`${data}/projects.json`, JSON.stringify({ projects: [entry, { id: '8' }] }));
   await viewlog.says(/^Projects file reloaded: .*; no longer listed: project 7$/m);
   write('8');
-  await viewlog.says(/^warning: Views of project 1000001 were accepted in /m);
+  await viewlog.says(/^warning: Views of project 1000001 \(Jo's site\) were accepted in /m);
   expect(await sent()).toBe(403);
   const page = await (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
   const [, command = ''] = / add the entry again:\n {4}(.*)\n/.exec(page)!;
