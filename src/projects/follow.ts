@@ -18,6 +18,7 @@ import {
   type Project,
   ProjectList,
   type ProjectsFault,
+  rulesOf,
   summaryOf,
 } from './project-list.ts';
 import {
@@ -58,8 +59,8 @@ interface FollowSettings {
  * @param isSending whether views with this id were accepted in the last day.
  * @param onChange called with the old list before another one takes effect.
  * @returns the projects; `reload` reads the file now and logs what it finds even if nothing
- *   changed, and never rejects; `storeIn` logs which projects of the list saved in a directory are
- *   gone, and from then on saves each good list there; `close` stops following the file.
+ *   changed, and never rejects; `storeIn` logs how the list differs from the one saved in a
+ *   directory, and from then on saves each good list there; `close` stops following the file.
  * @throws {Fatal} exit 78 with every fault, if the file is missing or invalid.
  */
 export async function followProjects(
@@ -110,8 +111,9 @@ export async function followProjects(
     const saved = await savedProjects(dir, reading);
     const nowMs = Date.now();
     const gone = saved === undefined ? [] : projects.noteEarlier(saved, nowMs);
-    if (gone.length + projects.allOpened(nowMs).length > 0)
-      await logChange('The projects file has changed since the last start', gone, nowMs);
+    const news = saved === undefined ? '' : newsText(saved.projects, projects.all());
+    if (gone.length > 0 || news !== '')
+      await logChange(`The projects file has changed since viewlog last ran${news}`, gone, nowMs);
     store = storeProjects;
     if ('file' in reading) store(String(reading.content));
   };
@@ -147,8 +149,8 @@ async function logGone(
 }
 
 /** `; added: project 2; changed: projects 1 and 3` */
-function newsText(before: readonly Project[], now: readonly Project[]): string {
-  const rules = new Map(before.map((one) => [one.id, one.rules]));
+function newsText(before: readonly ProjectEntry[], now: readonly Project[]): string {
+  const rules = new Map(before.map((one) => [one.id, rulesOf(one)]));
   const news = now.filter((one) => rules.get(one.id) !== one.rules);
   const [added, changed] = [false, true].map((isKnown) =>
     news.filter(({ id }) => rules.has(id) === isKnown),

@@ -33,7 +33,7 @@ export interface ProjectsFault {
 
 export interface Project extends Omit<ProjectEntry, 'active'> {
   readonly active: boolean;
-  /** The part of the entry that decides which views are accepted. */
+  /** See `rulesOf`. */
   readonly rules: string;
   /** When that part changed, in milliseconds since the epoch; 0: not since the start. */
   readonly changedMs: number;
@@ -199,7 +199,7 @@ export class ProjectList {
     const bucket = this.#buckets.get(id) ?? new TokenBucket();
     this.#buckets.set(id, bucket);
     const last = this.#byId.get(id);
-    const rules = JSON.stringify([active, origins, limit]);
+    const rules = rulesOf(entry);
     return {
       ...entry,
       active,
@@ -211,6 +211,10 @@ export class ProjectList {
     };
   }
 }
+
+/** Returns the part of an entry that decides which views are accepted. */
+export const rulesOf = ({ active = true, origins, maxViewsPerMinute }: ProjectEntry): string =>
+  JSON.stringify([active, origins, maxViewsPerMinute]);
 
 /** `3 projects, 2 active` */
 export function summaryOf(projects: readonly { readonly active?: boolean | undefined }[]): string {

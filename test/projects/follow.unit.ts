@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { followProjects } from '../../src/projects/follow.ts';
@@ -165,6 +166,29 @@ test('viewlog warns if projects are gone whose views were accepted in the last d
     'warn: Views of 1 more project were accepted in the last day and are now refused',
     'info: Projects file reloaded: 1 project, 0 active; added: project 2',
     'info: Projects file reloaded: 0 projects, 0 active; no longer listed: project 2',
+  ]);
+});
+
+test('viewlog logs at its start what an edit changed while it was stopped', async () => {
+  const dir = tempDir();
+  const path = `${dir}/projects.json`;
+  const start = async (projects: object[]) => {
+    const { storeIn, logged } = await followed(JSON.stringify({ projects }), path);
+    await storeIn(dir, {
+      storeProjects: (text) => writeFileSync(`${dir}/last-projects.json`, text),
+    });
+    return logged;
+  };
+  const shop = { id: '1', name: 'Shop' };
+  expect(await start([shop, { id: '2' }])).toEqual([]);
+  expect(await start([{ id: '2' }, shop])).toEqual([]);
+  expect(
+    await start([
+      { ...shop, active: false },
+      { id: '3', name: 'Blog' },
+    ]),
+  ).toEqual([
+    'info: The projects file has changed since viewlog last ran; added: project 3 (Blog); changed: project 1 (Shop); no longer listed: project 2',
   ]);
 });
 
