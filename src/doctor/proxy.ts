@@ -10,6 +10,7 @@ import { REPLAY_HEADER } from '../collector/receive-view.ts';
 import { activate, doctor, help } from '../installation/commands.ts';
 import type { Installation } from '../installation/installation.ts';
 import { described, isFromViewlog, preflightFrom, refusalIn } from './reply.ts';
+import { STATUS_REFUSALS } from '../status/guard.ts';
 import type { Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
 
@@ -102,6 +103,17 @@ export function checkUrl({ proxy, of, reply, settings }: Facts): readonly Verdic
     return [atProxy(error, of, what, 'In the proxy, pass the path on unchanged.')];
   }
   if (isReached(proxy)) return [ok(`${url} reaches viewlog.`)];
+  if ('body' in get && Object.values(STATUS_REFUSALS).includes(get.body.trim())) {
+    const what = `${url} leads to viewlog's status page, so ${LOST}.`;
+    return [
+      atProxy(
+        error,
+        of,
+        what,
+        `In the proxy, pass /view on to ${of.address}. Without a proxy, use that address in --url.`,
+      ),
+    ];
+  }
   const what = `${url} doesn't reach viewlog (${described(get)}), so ${LOST}.`;
   if ('failure' in get) {
     // Another check says how to start viewlog.

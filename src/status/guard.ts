@@ -32,24 +32,26 @@ export function createGuard({
     const isPlainCheck = named === '' && HEALTH_PATHS.has(path);
     const name = named.replace(/:\d{1,5}$/, '').toLowerCase();
     if (isLocal && !isPlainCheck && !names.has(name)) {
-      return refused(403, 'Use the host name localhost, 127.0.0.1 or [::1].');
+      return refused(403, STATUS_REFUSALS.host);
     }
-    if (isCrossSite(headers, named)) {
-      return refused(403, 'Another site sent you here: enter the address in a new tab instead.');
-    }
+    if (isCrossSite(headers, named)) return refused(403, STATUS_REFUSALS.site);
     if (digest === undefined) return isPlainCheck ? 'open' : 'trusted';
     const given = tokenOf(headers.get('authorization') ?? '');
     if (given !== undefined && timingSafeEqual(sha256(given), digest)) return 'trusted';
     if (HEALTH_PATHS.has(path)) return 'open';
-    return refused(
-      401,
-      'Send the token, as a Bearer token or as the password, with any user name.',
-    );
+    return refused(401, STATUS_REFUSALS.token);
   };
 }
 
 /** Load balancers ask for them without a token or even a Host; they then learn no reasons. */
 const HEALTH_PATHS = new Set(['/healthz', '/readyz']);
+
+/** The reasons of refusals. The doctor recognises the status server by them. */
+export const STATUS_REFUSALS = {
+  host: 'Use the host name localhost, 127.0.0.1 or [::1].',
+  site: 'Another site sent you here: enter the address in a new tab instead.',
+  token: 'Send the token, as a Bearer token or as the password, with any user name.',
+};
 
 const refused = (status: 403 | 401, reason: string): Access => ({ refused: status, reason });
 

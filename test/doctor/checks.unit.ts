@@ -14,6 +14,7 @@ import { accountIn, type Inside, probeDisk } from '../../src/doctor/probe-disk.t
 import type { ProxyReplies } from '../../src/doctor/proxy.ts';
 import { parseProjectsFile } from '../../src/projects/parse.ts';
 import type { ProjectEntry } from '../../src/projects/projects-schema.ts';
+import { STATUS_REFUSALS } from '../../src/status/guard.ts';
 import type { StatusModel } from '../../src/status/model.ts';
 import type { Refusal } from '../../src/view/refusal.ts';
 import { INSTALLATION } from '../support/installation.ts';
@@ -405,6 +406,10 @@ const FINDINGS: Findings = {
   "the proxy can't reach viewlog": [
     "error url: https://views.example/view doesn't reach viewlog (status 502 from nginx), so views from pages don't arrive. In the proxy, pass /view on to http://127.0.0.1:8080. For examples, run: viewlog help proxies",
     proxied({ get: answer(502, { server: 'nginx' }), preflight: answer(502) }),
+  ],
+  'the address leads to the status page': [
+    "error url: https://views.example/view leads to viewlog's status page, so views from pages don't arrive. In the proxy, pass /view on to http://127.0.0.1:8080. Without a proxy, use that address in --url. For examples, run: viewlog help proxies",
+    proxied({ get: answer(403, {}, `${STATUS_REFUSALS.host}\n`), preflight: answer(403) }),
   ],
   'the proxy changes the path': [
     "error url: https://views.example/view reaches viewlog, but the proxy changes the path, so views from pages don't arrive. viewlog answers: There is nothing at /; send views to /view. In the proxy, pass the path on unchanged. For examples, run: viewlog help proxies",
