@@ -139,7 +139,7 @@ interface Outcome {
 
 /** Sends a view if it would be accepted now. */
 async function replayView(view: StoredRefusal | undefined, run: Run): Promise<Outcome> {
-  if (view === undefined) return { what: "that aren't refused views" };
+  if (view === undefined) return { what: 'skipped: damaged, or not a refused view' };
   const { url, record, projects, clock, stop } = run;
   const read = readView(view.text);
   if (run.project !== undefined && read.project !== run.project) {

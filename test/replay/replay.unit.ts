@@ -144,7 +144,7 @@ describe('a replay', () => {
     ],
     [
       'invalid lines',
-      "that aren't refused views",
+      'skipped: damaged, or not a refused view',
       ['\n', 'x\n', `${first.slice(0, 150)}\n`, `${first.slice(0, 150)}${second}`],
     ],
   ])('counts %s and ignores an unfinished last line', async (_, what, others) => {
