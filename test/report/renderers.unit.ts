@@ -21,7 +21,7 @@ it.each([
     '12',
     '13',
     [],
-    'No views, the same as in the previous 2 days.',
+    'No views, as in the previous 2 days.',
   ],
   [
     'a day without views after a day with many',
