@@ -75,11 +75,12 @@ type Figure = [name: string, value: string, note: string];
 export function figuresOf(report: Report): Figure[] {
   const { days, views, averageDay = 0, today, busiestDay, busiestHour } = report;
   if (busiestDay === undefined || busiestHour === undefined) return [];
-  const [inDays, average] = [`in ${plural(days.length, 'day')}`, formatCount(averageDay)];
   const { hour } = busiestHour;
   const ofAll = `${share(busiestHour.views, views)} of all views`;
   const busiest: Figure = ['Busiest time of day', `${clockOf(hour)}–${clockOf(hour + 1)}`, ofAll];
-  if (days.length === 1) return [['Views', formatCount(views), inDays], busiest];
+  // The headline has the number of views.
+  if (days.length === 1) return [busiest];
+  const [inDays, average] = [`in ${plural(days.length, 'day')}`, formatCount(averageDay)];
   const change = today && `${changeInWords(today.views, today.yesterday)} yesterday by`;
   return [
     ['Views', formatCount(views), today ? `${inDays}, ${average} per full day` : inDays],
