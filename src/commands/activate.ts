@@ -229,7 +229,7 @@ function earlierEntry(
 ): { was: string; restore: string } | undefined {
   if (last === undefined || rulesOf(last) === rulesOf(added)) return undefined;
   return {
-    was: `Project ${last.id} was listed before, for ${rulesOf(last)}`,
+    was: `Project ${last.id} was listed before, with these rules: ${rulesOf(last)}`,
     restore: `To restore that entry, run: ${commands.activateAsWas(of, last, operator)}`,
   };
 }

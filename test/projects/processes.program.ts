@@ -57,7 +57,7 @@ test('a start names the projects that were removed or opened to every site since
   const refused = {
     code: 64,
     stderr: expect.stringMatching(
-      / was listed before, for https:\/\/a\.b, no limit\. .* --name A --origin https:\/\/a\.b\n$/,
+      / was listed before, with these rules: https:\/\/a\.b, no limit\. .* --name A --origin https:\/\/a\.b\n$/,
     ),
   };
   // Without origins, the entry has nothing to lose: its name, contact and limit come back.

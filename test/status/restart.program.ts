@@ -83,7 +83,8 @@ it('a problem that has ended stays ended when its project is deactivated, and af
   );
   const activate = (...args: string[]) =>
     run(['activate', '1000001', ...args], { data: viewlog.data });
-  const was = 'Project 1000001 was listed before, for https://www.example.com, no limit';
+  const was =
+    'Project 1000001 was listed before, with these rules: https://www.example.com, no limit';
   // Without rules, the project would be open to every site.
   const bare = await activate('--name', 'My site');
   expect([bare.code, bare.stdout]).toStrictEqual([64, '']);
