@@ -61,10 +61,12 @@ export const snippet = defineCommand({
     for (const problem of problemsOf(reading, id, path, last, of)) log.warn(problem);
     print(element);
     const hash = createHash('sha256').update(script).digest('base64');
-    note('Paste the script, unchanged, into your pages, after the title and before </head>.');
+    note(
+      'Paste the script into your pages, after the title and before </head>, without changing it.',
+    );
     if (isLoopback(hostname)) {
       note(
-        'On pages whose address is localhost or 127.0.0.1, write <script data-local> instead of <script>.',
+        'Only on pages whose address is localhost or 127.0.0.1, write <script data-local> instead of <script>.',
       );
     }
     for (const line of policyAdvice(`'sha256-${hash}'`, origin)) note(line);
