@@ -1,6 +1,6 @@
 import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
 import { LIMITS } from './limits.ts';
-import { printable } from './text.ts';
+import { nearest, printable } from './text.ts';
 
 // Finds where and why a text isn't JSON, with the same words on every runtime. Each runtime's
 // JSON.parse describes and locates faults differently; some give no position.
@@ -39,7 +39,13 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^-|^[+.]\d/, 'a number that begins with a digit, or with "-" and a digit'],
   [/^/, `${VALUE} (text needs double quotes)`],
 ];
-const insteadOf = (word: string) => WORDS.find(([words]) => words.test(word))![1];
+function insteadOf(word: string): string {
+  const near = nearest(word, ['true', 'false', 'null']);
+  const isTypo = near !== undefined && near !== word.toLowerCase();
+  return isTypo
+    ? `${VALUE} (did you mean ${near}?)`
+    : WORDS.find(([words]) => words.test(word))![1];
+}
 
 /** The parser is recursive, and deeper texts would exhaust the stack. */
 const DEPTH_MAX = 500;

@@ -46,6 +46,7 @@ a number with a plus → {"a":+7} → 1:6: expected a number that begins with a 
 a word in capitals → {"a":[NULL]} → 1:7: expected true, false or null in lower case; found NULL
 a capital letter → {"a":True} → 1:6: expected true, false or null in lower case; found True
 a word cut short → {"a":tru → 1:6: expected true; found the end of the text
+a typo in a word → {"a":ture} → 1:6: expected a JSON value (did you mean true?); found ture
 a bare word → {"a":yes} → 1:6: expected a JSON value (text needs double quotes); found yes
 an equals sign for a colon → {"a"=1} → 1:5: expected ":"; found =1
 a colon in a list → ["a":1} → 1:5: expected "]" or ","; found :
