@@ -198,7 +198,7 @@ function shared({ before, after, listed }: Awaited<ReturnType<typeof editProject
     const owner = others.find((one) => unlisted([origin], one).length === 0);
     if (owner === undefined) return [];
     const name = owner.name === undefined ? '' : ` (${printable(owner.name)})`;
-    return `${origin} is an origin of project ${owner.id}${name}, too. A view counts for the project whose id its page sends`;
+    return `${origin} is an origin of project ${owner.id}${name}, too; a view counts for the project whose id its page sends`;
   });
 }
 
@@ -212,7 +212,7 @@ function unlisted(origins: readonly string[], project: ProjectEntry | undefined)
 function doubtsAbout(before: ProjectEntry, after: ProjectEntry): string[] {
   if (before.active === false || before.origins || !after.origins) return [];
   return [
-    `Project ${after.id} accepted views from every site; it now accepts them only from the listed ones. Programs that send no Origin header are refused`,
+    `Project ${after.id} accepted views from every site; it now accepts them only from the listed ones and refuses programs that send no Origin header`,
   ];
 }
 

@@ -233,7 +233,7 @@ function warningAboutOwner(of: Installation, used: Used): string | undefined {
   if (!isImage && !used.has('user')) return undefined;
   if (isDirMissing) {
     const who = isImage ? `the user with uid ${uid}` : `the user ${user}`;
-    return `"${dir}" doesn't exist. The file runs viewlog as ${who}; create the directory for that user first`;
+    return `"${dir}" doesn't exist; before you use this file, create the directory for ${who}`;
   }
   if (uid !== 0) return undefined;
   const fix = 'use chown to give the directory to a dedicated user, then print the file again';

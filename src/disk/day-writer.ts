@@ -140,7 +140,7 @@ export class DayWriter {
     if (file.day !== today) return undefined;
     const what =
       found === undefined
-        ? 'moved or removed by another program. If it was removed, its views are gone'
+        ? 'moved or removed by another program; if it was removed, its views are gone'
         : isThere
           ? 'cut short by another program; the views that were cut off are gone'
           : 'replaced by another program';
@@ -164,7 +164,7 @@ export class DayWriter {
     throw new Fatal(
       EXIT.ioError,
       `The last line of "${file.path}" may be incomplete, because a write failed; no acknowledged ` +
-        'view is lost. The next start ends the line with a newline',
+        'view is lost. The next start ends the line with a newline.',
     );
   }
 

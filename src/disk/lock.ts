@@ -244,8 +244,8 @@ export class Lock {
     if (!isSame(found, this.#directory)) {
       const why =
         found === undefined
-          ? 'is gone: it was moved or removed, or its disk was unmounted. viewlog is stopping; move the directory back or mount its disk, then start viewlog again'
-          : 'is now a different one: its disk was unmounted or mounted over, or it was moved or replaced. viewlog is stopping; put the original back, or start viewlog again to use the new one';
+          ? 'is gone: it was moved or removed, or its disk was unmounted. viewlog is stopping; move the directory back or mount its disk, then start viewlog again.'
+          : 'is now a different one: its disk was unmounted or mounted over, or it was moved or replaced. viewlog is stopping; put the original back, or start viewlog again to use the new one.';
       return this.#lose(EXIT.ioError, `The data directory "${this.#dir}" ${why}`);
     }
     if (isOwn) return;

@@ -20,15 +20,15 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     if (Bun) return (await import('./bun.ts')).listenOnBun(Bun, options);
     return await (await import('./node.ts')).listenOnNode(options, fd);
   } catch (error) {
-    if (fd !== undefined) throw unusable(`${errorText(error)}. Pass a listening TCP socket`);
+    if (fd !== undefined) throw unusable(`${errorText(error)}; pass a listening TCP socket`);
     throw cannotListen(error, options, '--host and --port');
   }
 }
 
 const LISTEN_FAULTS: Readonly<Record<string, string>> = {
-  EADDRNOTAVAIL: 'this machine has no such address. Choose another address',
-  ENOTFOUND: "this host name can't be resolved. Choose another address",
-  EACCES: 'permission denied. Choose a port above 1023, or put a proxy in front',
+  EADDRNOTAVAIL: 'this machine has no such address; choose another address',
+  ENOTFOUND: "this host name can't be resolved; choose another address",
+  EACCES: 'permission denied; choose a port above 1023, or put a proxy in front',
 };
 
 /** @param flags the options that choose the address. */
@@ -36,8 +36,8 @@ export function cannotListen(error: unknown, address: Address, flags: string): F
   // Bun names an address in use only in its message.
   const inUse = errnoOf(error) === 'EADDRINUSE' || /in use/i.test(errorText(error));
   const why = inUse
-    ? `another program is using this address. Choose another address, or stop that program; to find it: ${findListener(address.port)}`
-    : (LISTEN_FAULTS[errnoOf(error) ?? ''] ?? `${errorText(error)}. Choose another address`);
+    ? `another program is using this address; choose another address, or stop that program. To find it: ${findListener(address.port)}`
+    : (LISTEN_FAULTS[errnoOf(error) ?? ''] ?? `${errorText(error)}; choose another address`);
   return new Fatal(EXIT.unavailable, `Can't listen on ${hostAndPort(address)} (${flags}): ${why}`);
 }
 
@@ -54,8 +54,8 @@ export function passedSocket(env: ReadEnv, pid: number, canUse: boolean): number
   const count = env('LISTEN_FDS');
   if (count === undefined || Number(env('LISTEN_PID')) !== pid) return undefined;
   if (!canUse)
-    throw unusable("this runtime doesn't support it. Run viewlog on Node or without the socket");
-  if (count !== '1') throw unusable(`LISTEN_FDS is ${count}. Pass exactly one socket`);
+    throw unusable("this runtime doesn't support it; run viewlog on Node or without the socket");
+  if (count !== '1') throw unusable(`LISTEN_FDS is ${count}; pass exactly one socket`);
   return FIRST_FD;
 }
 

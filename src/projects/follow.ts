@@ -250,7 +250,7 @@ function faultOf(
   const what = stays === undefined ? first : `${sentence(first)} ${stays}`;
   const isSame = before?.loss === loss && !before?.access === !access;
   return {
-    message: fix === undefined ? what : `${what}; ${fix}`,
+    message: fix === undefined ? (stays === undefined ? what : sentence(what)) : `${what}; ${fix}`,
     first,
     sinceMs: (isSame ? before?.sinceMs : undefined) ?? Date.now(),
     loss,

@@ -132,7 +132,7 @@ test.each([
   [
     'warns that a first origin shuts out the other sites',
     '1 --origin https://b.com',
-    /^Project 1 accepted .* every site; it now accepts them only from the listed ones\. Programs that send no Origin header are refused$/,
+    /^Project 1 accepted .* every site; it now accepts them only from the listed ones and refuses programs that send no Origin header$/,
   ],
   ["doesn't warn about a first origin of an inactive project", '2 --origin https://b.com', /^$/],
   [
@@ -143,7 +143,7 @@ test.each([
   [
     'warns that another active project lists the origin',
     '3 --origin https://www.kelp.example:443',
-    /^https:\/\/www\.kelp\.example:443 is an origin of project 4 \(Kelp\), too\. A view counts /,
+    /^https:\/\/www\.kelp\.example:443 is an origin of project 4 \(Kelp\), too; a view counts /,
   ],
   ['warns that 1000301 is one typo away from 1000001', '1000301', /one typo away/],
   ["doesn't warn about 1000345, which is several typos away", '1000345', /^$/],

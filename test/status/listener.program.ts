@@ -166,8 +166,8 @@ it.each([
 });
 
 it.each([
-  ['--host=192.0.2.7', 'this machine has no such address. Choose another address'],
-  ['--host=no-such-host.invalid', "this host name can't be resolved. Choose another address"],
+  ['--host=192.0.2.7', 'this machine has no such address; choose another address'],
+  ['--host=no-such-host.invalid', "this host name can't be resolved; choose another address"],
 ])("serve says why it can't listen with %s", async (host, why) => {
   const { code, stderr } = await run(['serve', '--port=8080', '--status=off', host]);
   expect([code, stderr]).toStrictEqual([
@@ -182,8 +182,8 @@ it('serve names an address that is in use and the flag that sets it', async () =
   expect([code, stderr]).toStrictEqual([
     69,
     expect.stringMatching(
-      `^error: Can't listen on 127\\.0\\.0\\.1:${statusPort} \\(--status\\): another program is using this address. ` +
-        'Choose another address, or stop that program; to find it: ' +
+      `^error: Can't listen on 127\\.0\\.0\\.1:${statusPort} \\(--status\\): another program is using this address; ` +
+        'choose another address, or stop that program. To find it: ' +
         `(sudo )?ss -ltnp 'sport = :${statusPort}'\n$`,
     ),
   ]);

@@ -168,10 +168,10 @@ export class RefusedFiles implements RefusedStore {
       const size = formatSize(maxBytesPerDay);
       const what = isFull
         ? `Refused views have used up --max-refused (${size}) for ${day}; until the next UTC ` +
-          "day, viewlog drops those that don't fit. Accepted views aren't affected"
+          "day, viewlog drops those that don't fit. Accepted views aren't affected."
         : `Refused views that belong to no listed project have used up half of --max-refused (${size}) for ${day}; ` +
           "until the next UTC day, viewlog drops those that don't fit. The other half is reserved " +
-          'for listed projects';
+          'for listed projects.';
       if (!this.#reached.has(what)) log.warn(what);
       this.#reached.add(what);
       return [];

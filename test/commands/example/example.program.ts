@@ -91,8 +91,8 @@ describe('example', () => {
       const missing = await start(args('/var/lib/no-such'), tempDir(), {}).ended;
       expect([missing.code, missing.stderr]).toStrictEqual([
         0,
-        'warning: "/var/lib/no-such" doesn\'t exist. The file runs viewlog as the user ' +
-          `${/^(dockerfile|compose)$/.test(name) ? 'with uid 1000' : 'viewlog'}; create the directory for that user first\n`,
+        'warning: "/var/lib/no-such" doesn\'t exist; before you use this file, create the directory for the user ' +
+          `${/^(dockerfile|compose)$/.test(name) ? 'with uid 1000' : 'viewlog'}\n`,
       ]);
       const creates = / install -d -o \w+ -g \w+ -m 750 \/var\/lib\/no-such$/m;
       expect(creates.test(missing.stdout)).toBe(name !== 'dockerfile');

@@ -169,7 +169,7 @@ describe('a full disk', () => {
     await store.append(view(1));
     await expect(store.close(20_000)).rejects.toMatchObject({
       exitCode: 74,
-      message: `The last line of "${path}" may be incomplete, because a write failed; no acknowledged view is lost. The next start ends the line with a newline`,
+      message: `The last line of "${path}" may be incomplete, because a write failed; no acknowledged view is lost. The next start ends the line with a newline.`,
     });
     const again = await openStore({ dir });
     expect(text()).toHaveLength(41);
@@ -234,7 +234,7 @@ test.each([
   [
     'moves',
     (path: string) => fs.renameSync(path, `${path}.moved`),
-    'moved or removed by another program. If it was removed, its views are gone',
+    'moved or removed by another program; if it was removed, its views are gone',
   ],
   [
     'replaces',
