@@ -11,6 +11,7 @@ import { BRING_BACK_FIRST, listWords, summaryOfFaults } from '../projects/projec
 import {
   delistedStep,
   overdueNotice,
+  possibleMinFree,
   problemNotice,
   RESTORE_PROJECTS,
 } from '../status/problem-words.ts';
@@ -192,8 +193,8 @@ export function checkCollector(facts: Facts): readonly Verdict[] {
 }
 
 /** Adds how to start viewlog, if it is known which account runs it. */
-function notRunning(what: string, { of, source, disk }: Facts): Verdict {
-  const { account } = disk?.inside ?? {};
+function notRunning(what: string, { of, source, disk, settings }: Facts): Verdict {
+  const { account, fileSystem } = disk?.inside ?? {};
   const isUnclear = account === undefined || (account.uid === 0 && source === 'options');
   if (disk !== undefined && isUnclear) {
     // `checkUser` says how to give the directory to an account.
@@ -212,7 +213,10 @@ function notRunning(what: string, { of, source, disk }: Facts): Verdict {
   const name = of.role === 'archive' ? 'the archive' : 'viewlog';
   // A unit sets its variables itself.
   if (restart !== undefined) return startWith(`Start ${name}:`, restart);
-  const start = commands.start(of);
+  // `checkSpace` reports a --min-free that the file system is too small for.
+  const isSmall = fileSystem !== undefined && settings['min-free'] > fileSystem.sizeBytes;
+  const options = isSmall ? { 'min-free': possibleMinFree(fileSystem.sizeBytes) } : {};
+  const start = commands.start(of, options);
   if (start === undefined)
     return startWith(
       `Start ${name} as before. Its stream's address is secret, so the doctor prints no command.`,

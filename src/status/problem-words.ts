@@ -260,12 +260,12 @@ export function spaceStep(
   const from = of.chosen['min-free']?.from;
   const isMinFree = `${formatSize(minFreeBytes)} (${SET_BY[from ?? 'default']})`;
   if (minFreeBytes > sizeBytes) {
-    const lower = Math.max(1, Math.floor(Math.min(64, sizeBytes / 8 / MiB)));
-    const variable = from === 'variable' ? ` with VIEWLOG_MIN_FREE=${lower}MiB` : undefined;
+    const lower = possibleMinFree(sizeBytes);
+    const variable = from === 'variable' ? ` with VIEWLOG_MIN_FREE=${lower}` : undefined;
     const text =
       `--min-free is ${isMinFree}, but this file system can never have more than ` +
       `${formatRoundedSize(sizeBytes)} free. Start viewlog` +
-      `${variable ?? ` with --min-free ${lower}MiB`} or use a larger disk.`;
+      `${variable ?? ` with --min-free ${lower}`} or use a larger disk.`;
     return { text };
   }
   if (missingBytes > 0) {
@@ -292,6 +292,10 @@ export function spaceStep(
   }
   return hasInodes ? undefined : { text: 'The file system has no free inodes. Delete old files.' };
 }
+
+/** Returns a --min-free that fits a file system of this size: `7MiB`. */
+export const possibleMinFree = (sizeBytes: number): string =>
+  `${Math.max(1, Math.floor(Math.min(64, sizeBytes / 8 / MiB)))}MiB`;
 
 const SET_BY = {
   flag: 'set on the command line',

@@ -888,6 +888,16 @@ it('the doctor names the errors to correct before the start command', () => {
   expect(fixes({ ...down, of })[0]).toContain(`no view is accepted there. ${start}`);
 });
 
+it('the doctor prints no start command with a --min-free that the file system is too small for', () => {
+  const small = inside({ fileSystem: { ...DISK, freeBytes: 57 * MiB, sizeBytes: 60 * MiB } });
+  const of = { ...INSTALLATION, chosen: { 'min-free': flag('64MiB') } };
+  const lines = problemLines({ ...NOT_RUNNING, ...small, of });
+  expect(lines).toStrictEqual([
+    expect.stringMatching(/ Start viewlog with --min-free 7MiB or use a larger disk\.$/),
+    expect.stringMatching(/ start viewlog: \S+ serve --data \/data --min-free 7MiB$/),
+  ]);
+});
+
 it("if a proxy can't reach viewlog, the doctor advises starting viewlog only if viewlog doesn't answer", () => {
   const replies = proxied({ get: answer(502), preflight: answer(502) });
   const fixOf = (facts: Partial<Facts>) =>
