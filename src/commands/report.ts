@@ -1,9 +1,10 @@
+import { statSync } from 'node:fs';
 import { readEnv } from '../base/env.ts';
-import { EXIT, Fatal } from '../base/exit.ts';
+import { EXIT, Fatal, orElse } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import { timeZone } from '../base/option.ts';
+import { dayOrWord, timeZone } from '../base/option.ts';
 import { writeFile } from '../base/output.ts';
-import { printable, sentence } from '../base/text.ts';
+import { echo, printable, sentence, shellQuoted } from '../base/text.ts';
 import * as commands from '../installation/commands.ts';
 import { readProjectsFile } from '../projects/projects-file.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';
@@ -30,6 +31,7 @@ export const report = defineCommand({
   options: ['data', 'projects', ...REPORT_OPTIONS],
   async run(settings, operands, { print, log }) {
     refuseRefused('report', operands);
+    for (const operand of operands) checkOperand(operand);
     const { html, json, top, query: keepsQuery } = settings;
     if (html === '-' && json) {
       throw new Fatal(
@@ -66,6 +68,30 @@ export const report = defineCommand({
     return EXIT.done;
   },
 });
+
+/** @throws {Fatal} exit 64 if it is no file but a directory, a day or a project's id. */
+function checkOperand(operand: string): void {
+  const shown = echo(operand);
+  const found = orElse(() => statSync(operand), undefined);
+  if (found?.isDirectory())
+    throw new Fatal(
+      EXIT.usage,
+      `"${shown}" is a directory; to read its view files, use --data ${shellQuoted(operand)}`,
+    );
+  if (found !== undefined) return;
+  if (operand === 'last')
+    throw new Fatal(EXIT.usage, `"last" isn't a file; for the last days, use --last DAYS`);
+  if (/^\d{1,20}$/.test(operand))
+    throw new Fatal(
+      EXIT.usage,
+      `"${shown}" isn't a file; for one project, use --project ${operand}`,
+    );
+  if (dayOrWord.read(operand) !== undefined)
+    throw new Fatal(
+      EXIT.usage,
+      `"${shown}" isn't a file; for that day alone, use --from ${operand} --to ${operand}`,
+    );
+}
 
 /** @throws {Fatal} exit 64 if the options contradict each other. */
 function calendarOf(settings: Settings<(typeof REPORT_OPTIONS)[number]>): Calendar {

@@ -99,6 +99,19 @@ it.each(['foo', 'GMT+3', 'CET-1CEST,M3.5.0,M10.5.0/3', '<+03>-3', 'Etc/Unknown']
   },
 );
 
+it.each([
+  ['.', '"." is a directory; to read its view files, use --data .'],
+  ['last', '"last" isn\'t a file; for the last days, use --last DAYS'],
+  ['1000001', '"1000001" isn\'t a file; for one project, use --project 1000001'],
+  [
+    'yesterday',
+    '"yesterday" isn\'t a file; for that day alone, use --from yesterday --to yesterday',
+  ],
+])('report given %s instead of a file names the option', async (operand, said) => {
+  const { code, stderr } = await run(['report', operand]);
+  expect([code, stderr]).toStrictEqual([64, `error: ${said}\n`]);
+});
+
 it('report without its data directory names the option', async () => {
   const { code, stderr } = await start(['report', '--data', '/no/data'], dataWith({})).ended;
   const message = `error: Can't read "/no/data": it doesn't exist; check --data\n`;
