@@ -96,6 +96,7 @@ interface Meant {
   readonly name?: string | undefined;
   /** The origin of views that only this project lists, if the ids differ more than that. */
   readonly origin?: string | undefined;
+  readonly isInactive?: boolean;
 }
 
 type Sender = Pick<Judged, 'id' | 'kind' | 'active' | 'removed'> & {
@@ -322,18 +323,19 @@ export function meantBy(
   const isSending = reasons.some(({ sample }) => sample.code === code);
   const all = isSending ? projects.all() : [];
   if (all.length > COMPARED_MAX) return undefined;
-  const others = all.filter((one) => one.active && one.id !== id);
+  const listed = all.filter((one) => one.id !== id);
+  const others = listed.filter((one) => one.active);
   const origins = new Set(reasons.map(({ sample }) => sample.origin));
   const isTheirs = (one: Project): boolean =>
     one.origins !== undefined && [...origins].some((origin) => one.allowsOrigin(origin));
   const owners = others.filter(isTheirs);
   const meant = active ? undefined : (typoOf(id, owners) ?? typoOf(id, others));
   if (meant !== undefined) return { id: meant.id, name: meant.name };
-  const [owner, ...more] = owners;
+  const [owner, ...more] = owners.length > 0 ? owners : listed.filter(isTheirs);
   const isOwner = (active || kind === 'unlisted') && removed === undefined && more.length === 0;
   if (owner === undefined || !isOwner) return undefined;
   const origin = [...origins].find((one) => owner.allowsOrigin(one));
-  return { id: owner.id, name: owner.name, origin };
+  return { id: owner.id, name: owner.name, origin, isInactive: !owner.active };
 }
 
 function figuresOf(

@@ -561,8 +561,9 @@ export function delistedStep(
 function typoSteps({ id, active, meant }: Subject): Step[] {
   if (meant === undefined) return [];
   const listed = meant.name === undefined ? meant.id : `${meant.id} (${named(meant.name)})`;
+  const inactive = meant.isInactive ? ', which is inactive' : '';
   const text =
-    `${meant.origin ?? id} is ${meant.origin ? 'an origin of' : 'one typo away from'} ${listed}. ` +
+    `${meant.origin ?? id} is ${meant.origin ? 'an origin of' : 'one typo away from'} ${listed}${inactive}. ` +
     `If ${meant.origin ? 'its' : 'the'} pages should send ${meant.id}, correct them; ` +
     `${active ? 'this problem then ends within an hour, but ' : ''}the views refused so far can't be sent again under another id.`;
   return [{ text }];

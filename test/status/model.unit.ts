@@ -1807,6 +1807,13 @@ it("the status page says if a refused origin is another project's, whose id the 
   expect(scene.text()).toContain(
     `from ${MOVED}: origin not allowed.\n${owner}  Otherwise, if the site should count for this project, too, add it:\n`,
   );
+  const kelp = { id: '5', name: 'Kelp', active: false, origins: [MOVED] };
+  scene.list({ ...AURORA, origins: ['https://a.example'] }, kelp);
+  expect(scene.text()).toContain(
+    `  ${MOVED} is an origin of 5 (Kelp), which is inactive. If its pages `,
+  );
+  scene.list({ ...AURORA, origins: ['https://a.example'] }, kelp, { id: '6', origins: [MOVED] });
+  expect(scene.text()).toContain(`  ${MOVED} is an origin of 6. If its pages `);
 });
 
 it('the status page escapes untrusted text everywhere', () => {
