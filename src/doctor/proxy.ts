@@ -77,19 +77,22 @@ const atProxy = (state: typeof error, of: Installation, what: string, fix: strin
   state(what, `${fix} For examples, run:`, help(of, 'proxies'));
 
 /** Failures to connect, each with its fix. */
-const UNREACHED: readonly (readonly [RegExp, string])[] = [
-  [/ECONNREFUSED/, 'Nothing listens there. Start the proxy or correct --url.'],
-  [/ENOTFOUND/, "The name isn't in DNS. Correct --url or the DNS entry."],
-  [/speaks http, not https/, 'Use http:// in --url or set up TLS in the proxy.'],
+const UNREACHED: readonly (readonly [RegExp, (facts: Facts) => string])[] = [
+  [/ECONNREFUSED/, () => 'Nothing listens there. Start the proxy or correct --url.'],
+  [/ENOTFOUND/, () => "The name isn't in DNS. Correct --url or the DNS entry."],
+  [/speaks http, not https/, () => 'Use http:// in --url or set up TLS in the proxy.'],
+  [/^no answer in/, silentFix],
+  [/^/, () => 'Check the host name in DNS, the certificate, the proxy and the firewall.'],
 ];
 
 /** Caddy holds back every view while it can't reach viewlog. */
-function silentFix({ address = 'viewlog' }: Installation, { status }: Facts['settings']): string {
+function silentFix({ of: { address = 'viewlog' }, settings: { status } }: Facts): string {
   const health = status === 'off' ? '' : ` and that health_port is ${status.port}`;
   return `If the proxy is Caddy, make sure that it passes /view on to ${address}${health}. Otherwise, check the proxy and the firewall.`;
 }
 
-export function checkUrl({ proxy, of, reply, settings }: Facts): readonly Verdict[] {
+export function checkUrl(facts: Facts): readonly Verdict[] {
+  const { proxy, of, reply } = facts;
   if (proxy === undefined) return [];
   const { url, get } = proxy;
   const refusal = refusalIn(get);
@@ -118,10 +121,8 @@ export function checkUrl({ proxy, of, reply, settings }: Facts): readonly Verdic
   if ('failure' in get) {
     // Another check says how to start viewlog.
     if (`${url}/`.startsWith(`${of.address}/`)) return [error(what, 'Start viewlog.')];
-    const isSilent = get.failure.startsWith('no answer in');
-    const [, fix = 'Check the host name in DNS, the certificate, the proxy and the firewall.'] =
-      UNREACHED.find(([failure]) => failure.test(get.failure)) ?? [];
-    return [error(what, isSilent ? silentFix(of, settings) : fix)];
+    const [, fixFor] = UNREACHED.find(([failure]) => failure.test(get.failure))!;
+    return [error(what, fixFor(facts))];
   }
   const location = get.headers.get('location');
   if (location !== null) {
