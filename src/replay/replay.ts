@@ -217,7 +217,8 @@ function summaryOf(counts: ReadonlyMap<string, number>): string {
 const unknownWords = (path: string, ids: readonly string[]): string =>
   [
     `replay won't send these views again, because they may be stored: ${ids.join(' ')}`,
-    '  Look for each id in the view files. If the id is missing, append the line "ID -" to ' +
+    '  Each id names a line in a refused file. In the view files, look for a line with the same ' +
+      'fields, written when replay ran: a stored view has a new id. If there is none, append the line "ID -" to ' +
       `${printable(path, Infinity)} and run replay again. Otherwise append "ID +".`,
   ].join('\n');
 

@@ -168,6 +168,9 @@ describe('a replay', () => {
     expect(second.said).toContain('1 with an unknown outcome\n');
     expect(second.said).toContain("\nreplay won't send these views again, ");
     expect(second.said).toContain(`may be stored: ${idOf(1)}\n`);
+    expect(second.said).toContain(
+      'look for a line with the same fields, written when replay ran: a stored view has a new id. ',
+    );
     expect(second.said).toContain('append the line "ID -" to ');
     writeFileSync(`${file}.replayed`, `${idOf(1)} -\n`, { flag: 'a' });
     const third = await replay();
