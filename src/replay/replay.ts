@@ -163,7 +163,7 @@ async function replayView(view: StoredRefusal | undefined, run: Run): Promise<Ou
   await record.append(view, '?', id);
   const { state, answer } = await sendView(url, view, run);
   if (state === '?') {
-    const message = `The collector at ${url} failed: ${answer}`;
+    const message = `The collector at ${url} failed: ${answer}. Don't run replay again until the collector accepts views: each failed attempt leaves one more view with an unknown outcome.`;
     return { what: UNKNOWN, failure: new Fatal(EXIT.unavailable, message) };
   }
   await record.append(view, state, id);

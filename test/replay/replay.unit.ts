@@ -192,6 +192,7 @@ describe('a replay', () => {
       state === '?' ? 'with an unknown outcome' : `not stored: the collector answered ${answer}`;
     expect(said).toContain(`: stopped after 1 line\n  0 sent\n  1 ${became}`);
     expect(end).toMatchObject({ exitCode, message: expect.stringContaining(answer) });
+    expect(/Don't run replay again until /.test((end as Fatal).message)).toBe(state === '?');
     expect([states(), bodies.length]).toStrictEqual([state, 1]);
   });
 
