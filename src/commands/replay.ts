@@ -84,16 +84,15 @@ async function addressOf(
   if (typeof holder === 'object' && holder.address !== undefined) return holder.address;
   if (!existsSync(settings.data)) throw noDirectory(settings.data);
   const dir = `"${printable(settings.data, Infinity)}"`;
+  const how = `To check this directory: ${doctor(await withOwners(self))}`;
   if (typeof holder === 'string') {
-    const what =
-      holder === 'unknown'
-        ? `This user isn't allowed to ask which collector is writing to ${dir}`
-        : `The process that writes to ${dir} doesn't answer`;
-    const command = holder === 'unknown' ? await asOwnerOf(settings.data, asOwner) : undefined;
-    const fix = command ?? "give the collector's address with --to";
+    if (holder === 'unresponsive')
+      throw new Fatal(EXIT.unavailable, `The process that writes to ${dir} doesn't answer. ${how}`);
+    const what = `This user isn't allowed to ask which collector is writing to ${dir}`;
+    const fix =
+      (await asOwnerOf(settings.data, asOwner)) ?? "give the collector's address with --to";
     throw new Fatal(EXIT.unavailable, `${what}; ${fix}`);
   }
-  const how = `To check this directory: ${doctor(await withOwners(self))}`;
   throw new Fatal(
     EXIT.unavailable,
     `No collector is writing to ${dir}; start the collector, or give its address with --to. ${how}`,

@@ -16,12 +16,12 @@ const TIMEOUT_MS = 60_000;
 export async function findCollector(url: string): Promise<void> {
   const reply = await fetchOnce(`${url}/view`, { method: 'OPTIONS' }, TIMEOUT_MS);
   if ('status' in reply && reply.status === 204) return;
-  const fix = "give the collector's address with --to";
+  const fix = 'correct its address (--to)';
   throw new Fatal(
     EXIT.unavailable,
     'failure' in reply
       ? `No collector answers at ${url}: ${reply.failure}; start the collector, or ${fix}`
-      : `The server at ${url} isn't a collector: it answers ${reply.status} to OPTIONS /view; ${fix}`,
+      : `The server at ${url} isn't a collector: it answers ${reply.status} to OPTIONS /view; correct the collector's address (--to)`,
   );
 }
 

@@ -304,7 +304,9 @@ describe('a replay', () => {
   it('exits with code 69 and records nothing if there is no collector', async () => {
     const { states, replay } = refusedViews(pages(1));
     const { end } = await replay(accept, { url: 'http://127.0.0.1:1' });
-    const message = expect.stringMatching(/^No collector answers at http:\/\/127.0.0.1:1: .*--to$/);
+    const message = expect.stringMatching(
+      /^No collector answers at http:\/\/127.0.0.1:1: .*; start the collector, or correct its address \(--to\)$/,
+    );
     expect(end).toMatchObject({ exitCode: 69, message });
     expect(states()).toBe('');
   });
