@@ -118,7 +118,7 @@ export function checkProjects(facts: Facts): readonly Verdict[] {
       more.length === 0
         ? ''
         : ` The status page shows ${plural(more.length, 'more removed project')}.`;
-    return [warning(`${what} A project with recent views was removed.${others}`, text, command)];
+    return [warning(`${what} An active project was removed.${others}`, text, command)];
   }
   if (isAnyActive) return [ok(what)];
   const [{ id } = { id: undefined }] = projects;

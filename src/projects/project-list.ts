@@ -10,7 +10,7 @@ import { TokenBucket } from './rate-limit.ts';
 
 export type Projects = Pick<
   ProjectList,
-  'operator' | 'fault' | 'find' | 'all' | 'removed' | 'opened' | 'allOpened'
+  'operator' | 'fault' | 'find' | 'all' | 'removed' | 'allRemoved' | 'opened' | 'allOpened'
 >;
 
 /** A projects file that can't be used. */

@@ -71,7 +71,7 @@ export interface StatusModel extends Readonly<Listing['totals']> {
   /** Unlisted ids with views in the last 24 hours, those with the most refused views first. */
   readonly unlisted: readonly ProjectRow[];
   readonly unlistedInAll: number;
-  /** Those of them that were removed although their views were accepted. */
+  /** Those of them that were active when they were removed, in the last 24 hours. */
   readonly removedInAll: number;
   /** Requests of the last 24 hours that failed too rarely to be a problem. */
   readonly strayRequests: ProjectRow | undefined;
@@ -220,17 +220,18 @@ const isAlarming = ({ colour, state, refused }: Judged): boolean =>
   colour !== 'green' && (state === 'silent' || refused >= ALARM_MIN);
 
 /**
- * Judges the unlisted ids that sent refused views, and those that were removed although their views
- * were accepted, except ids already shown as problems.
+ * Judges the unlisted ids that sent refused views, and those that were removed while they were
+ * active, except ids already shown as problems.
  */
 function unlistedIn(input: ModelInput, shown: readonly Judged[]): Judged[] {
   const { counts, projects } = input;
   const problems = new Set(shown.map(({ id }) => id));
+  const ids = new Set(projects.allRemoved().map(({ id }) => id));
+  for (const [id, { reasons }] of counts.projects) if (reasons.size > 0) ids.add(id);
   return (
-    Array.from(counts.projects)
-      .filter(([id]) => projects.find(id) === undefined && !problems.has(id))
-      .filter(([id, { reasons }]) => reasons.size > 0 || projects.removed(id) !== undefined)
-      .map(([id, activity]) => judge({ id, active: false }, activity, input, 'unlisted'))
+    [...ids]
+      .filter((id) => projects.find(id) === undefined && !problems.has(id))
+      .map((id) => judge({ id, active: false }, counts.projects.get(id), input, 'unlisted'))
       // A removed id's refusals may have ended before its removal.
       .filter(
         (one) => isMissed(one, input) || one.reasons.some((reason) => reason.fixedMs === undefined),
@@ -242,9 +243,14 @@ function unlistedIn(input: ModelInput, shown: readonly Judged[]): Judged[] {
 const refusalsOf = ({ reasons }: Judged): number =>
   reasons.length === 0 ? Infinity : Math.max(...reasons.map(({ lastDay }) => lastDay));
 
-/** Returns whether an id was removed although its views were accepted in the last 24 hours. */
-const isMissed = ({ id, removed }: Judged, { counts }: ModelInput): boolean =>
-  removed?.active === true && counts.isSending(id);
+/**
+ * Returns whether an active project was removed in the last 24 hours. If its views weren't accepted
+ * in that time, the removal matters only if it leaves no active project.
+ */
+const isMissed = ({ id, removed }: Judged, input: ModelInput): boolean =>
+  removed?.active === true &&
+  input.nowMs - removed.removedMs < DAY_MS &&
+  (input.counts.isSending(id) || !isAnyActive(input));
 
 const latestViews = (input: ModelInput) =>
   combined(

@@ -192,7 +192,7 @@ function Unlisted({ model, open }: Shown) {
   const more = notices.slice(UNLISTED_SHOWN);
   return (
     <section hidden={notices.length === 0}>
-      <h2>Unlisted ids with views in the last 24 hours</h2>
+      <h2>Unlisted ids in the last 24 hours</h2>
       <NoticeList notices={notices.slice(0, UNLISTED_SHOWN)} />
       <details data-id="unlisted" open={open.has('unlisted')} hidden={more.length === 0}>
         <summary>

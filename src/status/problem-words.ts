@@ -100,13 +100,21 @@ export function noticesOf(model: StatusModel): Notice[] {
     ...(left > 0 ? [{ title: `${plural(left, 'more problem')}: see below.`, steps: [] }] : []),
     ...(overdue.length === 0 ? [] : [overdueNotice(overdue, of)]),
     ...notes.map((note) => messageNotice(note, 'amber')),
-    ...(obstacles.length > 0 ? [] : model.isNew ? [firstSteps(model)] : inactiveNotices(model)),
+    ...(obstacles.length > 0
+      ? []
+      : model.isNew && !isEmptied(model)
+        ? [firstSteps(model)]
+        : inactiveNotices(model)),
   ];
   const unknown = commands.unknownFacts(of);
   const hasCommands = notices.some(({ steps }) => steps.some(({ command }) => command));
   if (unknown !== undefined && hasCommands) notices.push({ title: `${unknown}.`, steps: [] });
   return notices;
 }
+
+/** Returns whether every project was removed. The page then shows how to list them again. */
+const isEmptied = ({ projectsListed, removedInAll }: StatusModel): boolean =>
+  projectsListed === 0 && removedInAll > 0;
 
 const isRed = ({ colour }: ProjectRow): boolean => colour === 'red';
 
@@ -1019,8 +1027,8 @@ const activateStep = (
 
 /** Returns how to activate a project if none is active and none sends views. */
 function inactiveNotices(model: StatusModel): Notice[] {
-  const isEmpty = model.projectsListed === 0 && model.removedInAll === 0;
-  const first = model.projects[0] ?? (isEmpty ? EXAMPLE : undefined);
+  const first =
+    model.projects[0] ?? (model.projectsListed === 0 && !isEmptied(model) ? EXAMPLE : undefined);
   if (first === undefined || model.isAnyActive || model.problems.length > 0) return [];
   return [{ title: 'To accept views', steps: [activateStep(first, model)] }];
 }

@@ -39,7 +39,7 @@ export function statusText(model: StatusModel): string {
 function unlistedTitle({ unlisted: { length }, unlistedInAll }: StatusModel): string[] {
   if (length === 0) return [];
   const some = length < unlistedInAll ? ` (${length} of ${formatCount(unlistedInAll)})` : '';
-  return [`\nUnlisted ids with views in the last 24 hours${some}:`];
+  return [`\nUnlisted ids in the last 24 hours${some}:`];
 }
 
 /** Returns a notice as lines: its title, and below it each step, command and quote. */

@@ -172,11 +172,11 @@ function arrivalsOf(model: StatusModel): [kind: string, text: string] {
   return ['grey', `No view accepted ${since}`];
 }
 
-/** Returns how many projects were removed although their views arrived. */
+/** Returns how many active projects were removed in the last 24 hours. */
 const removedWords = ({ removedInAll: all }: StatusModel, isOther: boolean): string =>
   all === 0
     ? ''
-    : `${plural(all, isOther ? 'other project' : 'project')} with recent views ${were(all)} removed`;
+    : `${plural(all, isOther ? 'other active project' : 'active project')} ${were(all)} removed`;
 
 /** The store treats some errors as a full disk; the free space shows whether the disk is full. */
 function whyUnavailable({ store, space }: StatusModel): string | undefined {

@@ -929,7 +929,7 @@ it('the doctor prints the command that lists a removed project again as it was',
   scene.accept(1, '8');
   scene.list();
   expect(problemLines({ projects: reading('{"projects":[]}'), ...shown(scene) })[0]).toMatch(
-    /^warning projects file: No project in "\/data\/projects.json" is active, so every view is refused\. A project with recent views was removed\. The status page shows 1 more removed project\. Project 7 was in the projects file; .* add the entry again: viewlog activate 7 --data \/data --name Shop --origin https:\/\/shop\.example$/,
+    /^warning projects file: No project in "\/data\/projects.json" is active, so every view is refused\. An active project was removed\. The status page shows 1 more removed project\. Project 7 was in the projects file; .* add the entry again: viewlog activate 7 --data \/data --name Shop --origin https:\/\/shop\.example$/,
   );
 });
 
@@ -949,7 +949,7 @@ it('the doctor warns of a removed project although others are active', () => {
   scene.list(...PROJECTS);
   expect(problemLines(shown(scene))).toStrictEqual([
     expect.stringMatching(
-      /^warning projects file: "\/data\/projects.json" lists 1 project, 1 active\. A project with recent views was removed\. Project 8 was .* add the entry again: viewlog activate 8 --data \/data$/,
+      /^warning projects file: "\/data\/projects.json" lists 1 project, 1 active\. An active project was removed\. Project 8 was .* add the entry again: viewlog activate 8 --data \/data$/,
     ),
   ]);
 });

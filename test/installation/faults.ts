@@ -126,9 +126,7 @@ const activated = (id: string, isListed: boolean) => async (place: Place) => {
   if (isListed) edit(place, '"name"', '"active": false, "name"');
   await place.starts();
   for (let i = 0; i < 3; i++) expect(await place.send({ p: id })).toBe(403);
-  const said = await place.pageThatSays(
-    /inactive but sending|Unlisted ids with views in the last 24 hours:/,
-  );
+  const said = await place.pageThatSays(/inactive but sending|Unlisted ids in the last 24 hours:/);
   const command = commandBelow(
     said,
     /[Tt]o count (?:it|the site under this id), activate the project/,

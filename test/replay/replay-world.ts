@@ -150,6 +150,7 @@ export class ReplayWorld {
         find: (id) => this.#projects.find(id),
         all: () => [],
         removed: () => undefined,
+        allRemoved: () => [],
         opened: () => undefined,
         allOpened: () => [],
         operator: '',

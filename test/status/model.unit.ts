@@ -450,9 +450,7 @@ Aurora: both views in the last hour were refused (invalid view). The refusals be
     const scene = sceneOf({ files: { refusedDays } });
     scene.accept(99);
     for (let id = 11; id < 36; id++) scene.refuse(1, unlisted(String(id)));
-    expect(scene.whole()).toContain(
-      '\n\nUnlisted ids with views in the last 24 hours (20 of 25):\n',
-    );
+    expect(scene.whole()).toContain('\n\nUnlisted ids in the last 24 hours (20 of 25):\n');
   });
 
   it('more projects have problems than it shows', () => {
@@ -466,7 +464,7 @@ Aurora: both views in the last hour were refused (invalid view). The refusals be
     scene.list({ id: '99', name: 'Other' });
     for (const id of ids) scene.refuse(1, unlisted(id));
     expect(scene.text()).toMatch(/\n3 more problems: see below\.$/m);
-    const below = scene.whole().split('\n\nUnlisted ids with views in the last 24 hours:\n')[1]!;
+    const below = scene.whole().split('\n\nUnlisted ids in the last 24 hours:\n')[1]!;
     expect(below.match(/^\d+$/gm)).toHaveLength(3);
   });
 
@@ -618,7 +616,7 @@ it('the status page shows an unlisted id until it is activated, with the command
     ${REPLAY.replace('--project 1', '--project 77')}
 `;
   expect(scene.whole()).toContain('. Views of 2 unlisted ids were refused (see below).\n');
-  expect(scene.whole()).toContain(`Unlisted ids with views in the last 24 hours:
+  expect(scene.whole()).toContain(`Unlisted ids in the last 24 hours:
 77
   9 views were refused in the last 24 hours, most recently on ${at('14:00')} from https://x.example: the projects file doesn't list this id.
   If this site isn't yours, ignore these views. If it is, correct the id in its script, or remove the script. To count the site under this id, activate the project:
@@ -1666,32 +1664,47 @@ it('the status page shows a removed project whose views arrived, before a view i
   scene.accept(9, '2');
   scene.list({ ...AURORA, active: false });
   expect(scene.whole()).toMatch(
-    /^Aurora is inactive, so its views are refused; 1 other project with recent views was removed\nLast view .* 14:00 UTC\. 1 project with recent views was removed \(see below\)\.\n/,
+    /^Aurora is inactive, so its views are refused; 1 other active project was removed\nLast view .* 14:00 UTC\. 1 active project was removed \(see below\)\.\n/,
   );
   expect(headlineOf(scene.model())[0]).toBe('amber');
   expect(scene.text()).toContain(
     `\nTo accept views\n  Activate the project:\n    ${VIEWLOG} activate 1 ${FILES}`,
   );
-  expect(scene.whole()).toContain(`Unlisted ids with views in the last 24 hours:
+  expect(scene.whole()).toContain(`Unlisted ids in the last 24 hours:
 2
   Project 2 was in the projects file; its last view was accepted on ${at('14:00')}. No view has been refused since its removal. If you removed the project on purpose, remove the script from its pages. If its id was changed by mistake, change it back in the projects file. If its entry was removed by mistake, add the entry again:
     ${VIEWLOG} activate 2 ${FILES}
 `);
   scene.list(AURORA);
-  expect(scene.whole()).toContain('. 1 project with recent views was removed (see below).\n');
+  expect(scene.whole()).toContain('. 1 active project was removed (see below).\n');
   scene.list();
   const none = 'No project is active, so every view is refused; ';
-  const removed = '1 project with recent views was removed';
+  const removed = '2 active projects were removed';
   expect(scene.text()).toBe(none + removed);
   expect(scene.whole()).toContain(`. ${removed} (see below).\n`);
   // While the projects file is invalid, no command can change it.
   scene.around = { fault: { line: ['', ''] } };
   expect(scene.text()).toMatch(
-    /^No project is active, .*; the projects file is invalid; 1 project with recent views was removed\n/,
+    /^No project is active, .*; the projects file is invalid; 2 active projects were removed\n/,
   );
   expect(scene.whole()).not.toContain(' activate 2 ');
   scene.around = {};
   scene.nowMs += DAY_MS + HOUR_MS;
+  expect(scene.whole()).not.toContain('removed');
+});
+
+it('the status page lists projects again that were removed before their first view', () => {
+  const scene = new Scene([{ ...AURORA, origins: ['https://a.example'] }]);
+  scene.list();
+  expect(scene.whole()).toMatch(
+    /^No project is active, so every view is refused; 1 active project was removed\n/,
+  );
+  expect(scene.whole()).toContain(
+    `add the entry again:\n    ${VIEWLOG} activate 1 ${FILES} --name Aurora --origin https://a.example\n`,
+  );
+  expect(scene.whole()).not.toContain('To get the first view');
+  // Its id may have been changed on purpose.
+  scene.list({ id: '2', origins: ['https://a.example'] });
   expect(scene.whole()).not.toContain('removed');
 });
 
