@@ -1,4 +1,3 @@
-import { plural } from '../base/format.ts';
 import { DAY_MS, dayOf } from '../base/time.ts';
 import { dayOfFileName } from '../disk/names.ts';
 import { type DirectoryOptions, ifPresent } from '../disk/ops.ts';
@@ -56,12 +55,15 @@ export async function removedText(
   }
   const [first] = unexplained;
   if (first === undefined) return undefined;
-  const others = unexplained.length - 1;
-  const gone = others === 0 ? 'was' : `and ${plural(others, 'other')} were`;
-  return `View file "${first}" ${gone} removed by another program; ${restoreHint(first)}${others === 0 ? '' : ', then do the same for the other days'}`;
+  if (unexplained.length === 1)
+    return `View file "${first}" was removed by another program; ${restoreHint(first)}`;
+  const days = new Intl.ListFormat('en-GB').format(unexplained.map(dayIn));
+  return `View files of ${days} were removed by another program; ${RESTORE} once for each day, with its usual options and --restore DAY`;
 }
 
 const dayIn = (name: string): string => dayOfFileName('views', name) ?? '';
 
+const RESTORE = 'to restore the views that the stream still has, stop the archive, then start it';
+
 const restoreHint = (name: string): string =>
-  `to restore the views that the stream still has, stop the archive, then start it once with its usual options and --restore ${dayIn(name)}`;
+  `${RESTORE} once with its usual options and --restore ${dayIn(name)}`;
