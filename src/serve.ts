@@ -67,7 +67,7 @@ export async function serve(
   // Sent before a stop, so that a proxy that checks health has time to send views elsewhere.
   signals.on('SIGUSR2', () => {
     isStopping = true;
-    log.info('viewlog is about to stop: /readyz answers 503 now, but views are still accepted');
+    log.info('viewlog is about to stop but accepts views until then');
   });
   const snapshot = () => ({
     counts,

@@ -104,7 +104,7 @@ export class CountsFile {
         errnoOf(error) === undefined
           ? `"${this.#path}" doesn't contain viewlog's counts`
           : `Can't read "${this.#path}": ${printable(errorText(error))}`;
-      log.warn(`${what}; the status page starts counting from zero`);
+      log.warn(`${what}; viewlog starts counting from zero`);
     }
   }
 

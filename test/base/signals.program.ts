@@ -48,7 +48,7 @@ describe.skipIf(!canRunNats())('a service that is starting', () => {
     server.signal('SIGCONT');
     const [, status] = await viewlog.says(/^Status page on (\S+)\/$/m);
     expect((await fetch(`${status}/readyz`)).status).toBe(503);
-    expect(viewlog.stdout()).toContain('viewlog is about to stop: /readyz answers 503 now');
+    expect(viewlog.stdout()).toContain('viewlog is about to stop but accepts views until then');
     await viewlog.says(/Projects file unchanged/);
     viewlog.child.kill('SIGTERM');
     expect(await viewlog.ended).toMatchObject({ code: 0 });
