@@ -228,7 +228,7 @@ const obstruct =
     const unlisted = { ...MINIMAL_VIEW, p: '9' };
     expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(503);
     expect((await viewlog.post(unlisted)).status).toBe(403);
-    await viewlog.says(/Can't store refused views.*: .*move it away/);
+    await viewlog.says(/^warning: Refused views are lost until this is corrected: .*move it away/m);
     await viewlog.says(/^error: .*views-.*ndjson" for writing.*; move it away/m);
     for (const path of paths) rmSync(path, { recursive: true });
     await trial.expectResumed(viewlog);

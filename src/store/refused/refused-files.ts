@@ -116,7 +116,7 @@ export class RefusedFiles implements RefusedStore {
         this.#isFailing = false;
       } catch (error) {
         if (!this.#isFailing) {
-          const what = "Can't store refused views; accepted views aren't affected";
+          const what = 'Refused views are lost until this is corrected';
           this.#options.log.warn(`${what}: ${errorText(error)}`);
         }
         this.#isFailing = true;

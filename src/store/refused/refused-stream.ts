@@ -55,9 +55,7 @@ export async function createRefusedStream(options: RefusedStreamOptions) {
     cluster.refuseDenied(error);
     if (error instanceof Fatal && error.exitCode === EXIT.badConfiguration) throw error;
     const why = printable(errorText(error));
-    log.warn(
-      `Can't store refused views in stream ${stream}; accepted views aren't affected: ${why}`,
-    );
+    log.warn(`Refused views are lost until stream ${stream} can store them: ${why}`);
   }
   return new RefusedStream(options);
 }

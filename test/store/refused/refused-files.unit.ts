@@ -161,7 +161,7 @@ describe('a store of refused views', () => {
       expect(views().at(-1)).toEqual({ n: 2 });
       expect(log.lines).toEqual([
         expect.stringMatching(
-          /^warn: Can't store refused views; accepted views aren't affected: Can't \w+ ".*"( for writing)?: EIO: [^;]*(; check the disk)?$/,
+          /^warn: Refused views are lost until this is corrected: Can't \w+ ".*"( for writing)?: EIO: [^;]*(; check the disk)?$/,
         ),
         'info: Storing refused views again',
       ]);
