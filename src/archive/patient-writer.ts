@@ -92,7 +92,7 @@ export class PatientWriter extends DayWriter {
       const { message } = this.blocked;
       // `FreeSpace` has already logged low space.
       const isNew = message !== '' && message !== before?.message;
-      if (isNew) log.error(`Archiving is paused; retrying: ${message}`);
+      if (isNew) log.error(`Archiving is paused until this is corrected: ${message}`);
       stop.throwIfAborted();
       await sleep(waitMs, stop);
     }

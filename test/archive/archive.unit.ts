@@ -256,7 +256,9 @@ it('an archive on a full disk stops on a signal, and the next start seals the fr
     message: expect.stringContaining('may be incomplete, because a write failed'),
   });
   expect(log.lines).toStrictEqual([
-    expect.stringMatching(/^error: Archiving is paused; retrying: Can't write .* free inodes$/),
+    expect.stringMatching(
+      /^error: Archiving is paused until this is corrected: Can't write .* free inodes$/,
+    ),
   ]);
   await archiveAll(streamOf(LINES), dir);
   expectArchived(dir, LINES, 1);
