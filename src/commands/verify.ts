@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import * as path from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
-import { printable } from '../base/text.ts';
+import { printable, shellQuoted } from '../base/text.ts';
 import { cannotRead } from '../disk/lines.ts';
 import { dayOfName } from '../disk/names.ts';
 import * as commands from '../installation/commands.ts';
@@ -75,6 +75,7 @@ async function printReceipt(
  */
 function viewFilesOf(operand: string, warn: (message: string) => void): string[] {
   if (operand === '-') return [operand];
+  let isUnread = false;
   try {
     if (!statSync(operand).isDirectory()) return [operand];
     const all = readdirSync(operand).sort();
@@ -82,7 +83,10 @@ function viewFilesOf(operand: string, warn: (message: string) => void): string[]
       const [, name] = /^(.*)\.zst$/.exec(entry) ?? [];
       if (name === undefined || dayOfName('views', name) === undefined) continue;
       const file = printable(path.join(operand, entry), Infinity);
-      warn(`"${file}" isn't checked, because viewlog can't read zstd`);
+      warn(
+        `"${file}" isn't checked, because viewlog can't read zstd; run: zstd -d --rm ${shellQuoted(path.join(operand, entry))}`,
+      );
+      isUnread = true;
     }
     const names = all.filter((entry) => dayOfName('views', entry) !== undefined);
     if (names.length > 0) return names.map((entry) => path.join(operand, entry));
@@ -90,5 +94,10 @@ function viewFilesOf(operand: string, warn: (message: string) => void): string[]
     throw cannotRead(operand, error);
   }
   const name = printable(operand, Infinity);
-  throw new Fatal(EXIT.badData, `No view files in "${name}"; name the collector's data directory`);
+  throw new Fatal(
+    EXIT.badData,
+    isUnread
+      ? `Every view file in "${name}" is compressed with zstd, so none was checked`
+      : `No view files in "${name}"; name the collector's data directory`,
+  );
 }

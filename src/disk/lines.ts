@@ -4,7 +4,7 @@ import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { EXIT, errnoOf, Fatal, errorText } from '../base/exit.ts';
 import { formatSize, KiB, MiB } from '../base/format.ts';
-import { NEWLINE, printable } from '../base/text.ts';
+import { NEWLINE, printable, shellQuoted } from '../base/text.ts';
 
 /**
  * Some lines of a file, in order. A file is read block by block, in constant memory. Lines are
@@ -29,7 +29,7 @@ export async function* readBlocks(
 ): AsyncGenerator<Block> {
   if (path.endsWith('.zst')) {
     const what = `Can't read "${path}": it is compressed with zstd`;
-    throw new Fatal(EXIT.badData, `${what}; decompress it with zstd -d --rm`);
+    throw new Fatal(EXIT.badData, `${what}; run: zstd -d --rm ${shellQuoted(path)}`);
   }
   // The start of a line whose end is still to come, in pieces: a long line is joined only once.
   let pieces: Buffer[] = [];

@@ -28,7 +28,7 @@ export async function verifyFile(file: string) {
   }
   const rest = [...(broken === undefined ? [] : [broken]), ...check.findings()];
   const lines = [
-    `${printable(file, Infinity)}: ${check.summary()}`,
+    `${printable(file, Infinity)}: ${broken !== undefined && check.isEmpty ? 'not read' : check.summary()}`,
     ...rest.map((text) => `  ${text}`),
   ];
   return { isValid: broken === undefined && check.isValid, lines };
@@ -123,6 +123,10 @@ class FileCheck {
   }
 
   /** Returns `40 lines, 10,240 bytes, 2026-03-01T00:00:00.000Z to 2026-03-01T00:00:39.000Z`. */
+  get isEmpty(): boolean {
+    return this.#lines === 0;
+  }
+
   summary(): string {
     const span = this.#firstTs === undefined ? '' : `, ${this.#firstTs} to ${this.#lastTs!}`;
     return `${plural(this.#lines, 'line')}, ${plural(this.#bytes, 'byte')}${span}`;

@@ -6,6 +6,7 @@ import { plural } from '../../src/base/format.ts';
 import { BUN, DENO, isPresent, NODE } from '../support/runtimes.ts';
 import { storedLines } from '../support/stored-lines.ts';
 import { storedViews } from '../support/stored-views.ts';
+import { tempDir } from '../support/temp-dir.ts';
 import { dataDirectory, run } from '../support/viewlog.ts';
 
 const DAY = '2026-03-01';
@@ -32,7 +33,9 @@ describe('verify', () => {
     writeFileSync(unread, '');
     writeFileSync(join(data, `refused-${DAY}.ndjson.zst`), '');
     const { code, stdout, stderr } = await run(['verify', data]);
-    expect(stderr).toBe(`warning: "${unread}" isn't checked, because viewlog can't read zstd\n`);
+    expect(stderr).toBe(
+      `warning: "${unread}" isn't checked, because viewlog can't read zstd; run: zstd -d --rm ${unread}\n`,
+    );
     const checked = stdout.split('\n').map((line) => line.split(',')[0]);
     expect(checked).toStrictEqual([
       `${join(data, `${NAME}.gz`)}: 40 lines`,
@@ -43,7 +46,18 @@ describe('verify', () => {
     const named = await run(['verify', unread]);
     expect([named.code, named.stdout]).toStrictEqual([
       65,
-      expect.stringMatching(/: it is compressed with zstd; decompress it with zstd -d --rm$/m),
+      expect.stringMatching(
+        /zst: not read\n.*: it is compressed with zstd; run: zstd -d --rm .*zst$/m,
+      ),
+    ]);
+    const onlyUnread = tempDir();
+    writeFileSync(join(onlyUnread, 'views-2026-03-01.ndjson.zst'), '');
+    const none = await run(['verify', onlyUnread]);
+    expect([none.code, none.stderr]).toStrictEqual([
+      65,
+      expect.stringMatching(
+        /\nerror: Every view file in ".*" is compressed with zstd, so none was checked\n$/,
+      ),
     ]);
     // One fault in one file is enough.
     writeFileSync(join(data, next), 'x\n');
