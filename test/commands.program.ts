@@ -230,6 +230,15 @@ describe('activate', () => {
     );
   });
 
+  it("says that viewlog may be running if the collector doesn't answer", async () => {
+    const { data, child } = await startViewlog();
+    child.kill('SIGSTOP');
+    const { stdout } = await run(['activate', '8'], { data });
+    child.kill('SIGCONT');
+    expect(stdout).toContain(" If viewlog is running, it accepts the project's views within 2 s");
+    expect(stdout).toContain('To send a test view, if viewlog is running (it counts');
+  });
+
   it.each([
     ['any origin', [], undefined],
     ['one origin', ['--origin', 'https://www.example.com'], 'https://www.example.com'],

@@ -162,12 +162,12 @@ function nextSteps(
   of: Installation & { readonly address: string },
   isRunning: Activation['isRunning'],
 ): string {
-  const where = isRunning ? ' to the running viewlog' : ', once viewlog is running';
-  const unknown = isRunning === undefined ? " (this user isn't allowed to check)" : '';
+  const unknown = isRunning === undefined ? ', if viewlog is running' : ', once viewlog is running';
+  const where = isRunning ? ' to the running viewlog' : unknown;
   return [
     TO_PRINT,
     `  ${commands.snippet(of, sender.id, viewsUrl(sender, of.address))}`,
-    `To send a test view${where}${unknown} (it counts like any other view):`,
+    `To send a test view${where} (it counts like any other view):`,
     `  ${curlOf(sender, of.address)}`,
   ].join('\n');
 }

@@ -214,7 +214,7 @@ export async function collectorAddress(
     const holder = await askHolder(dir).catch(() => 'unknown' as const);
     const address = typeof holder === 'object' ? holder.address : undefined;
     if (address !== undefined) return { address, isRunning: true };
-    if (holder === 'unknown') isRunning = undefined;
+    if (typeof holder === 'string') isRunning = undefined;
   }
   const isChosen = chosen['host'] !== undefined || chosen['port'] !== undefined;
   const last = isChosen ? undefined : ((await lastStart(data)) ?? (await lastStart(projectsDir)));
