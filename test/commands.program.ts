@@ -191,6 +191,18 @@ describe('explain', () => {
     expect(stdout).toMatch(fix);
   });
 
+  it.each([
+    [
+      'its id may be wrong, or its project would accept views from every site',
+      [],
+      / wrong, correct it in the script of the page\. To count the page under this id, activate the project, which then accepts views from every site: /,
+    ],
+  ])('says of a view without an Origin that %s', async (_, projects, advice) => {
+    const data = dataDirectory({ projects });
+    const { stdout } = await run(['explain'], { data, input: JSON.stringify(MINIMAL_VIEW) });
+    expect(stdout).toMatch(advice);
+  });
+
   it('judges a stored refused view by its own origin unless --origin names another', async () => {
     const viewlog = await startViewlog();
     const view = { ...MINIMAL_VIEW, p: '1000003', pn: 'x'.repeat(15_000) };

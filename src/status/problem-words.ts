@@ -842,7 +842,7 @@ export function fixOf(reason: Refused, of: Installation, meant?: ProjectRow['mea
     const { origin } = remedy;
     const how =
       remedy.kind === 'activate'
-        ? activateWords(remedy, meant !== undefined)
+        ? activateWords(remedy, reason, meant !== undefined)
         : addWords(remedy.origin, sample, meant);
     return { text: how, command: activate({ origin }) };
   }
@@ -880,8 +880,13 @@ const EVERY_SITE = ', which then accepts views from every site';
 
 function activateWords(
   { origin, isListed, isOpen }: Extract<Remedy, { kind: 'activate' }>,
+  { fate }: Pick<Refused, 'fate'>,
   isTypo: boolean,
 ): string {
+  if (!isListed && fate === undefined && !isTypo) {
+    const open = origin === undefined ? EVERY_SITE : '';
+    return `If the id is wrong, correct it in the script of the page. To count the page under this id, activate the project${open}:`;
+  }
   if (!isListed) return unlistedWords(origin === undefined ? [] : [origin], false, isTypo);
   const rules = isOpen ? EVERY_SITE : '';
   if (isTypo) return `Otherwise, to count the site under this id, activate the project${rules}:`;
