@@ -197,6 +197,11 @@ describe('explain', () => {
       [],
       / wrong, correct it in the script of the page\. To count the page under this id, activate the project, which then accepts views from every site: /,
     ],
+    [
+      'its project refuses views without an Origin header even once it is active',
+      [{ id: MINIMAL_VIEW.p, active: false, origins: ['https://a.example'] }],
+      /^Once the project is active, it will still refuse such views, because they have no Origin header\..* To activate the project: /m,
+    ],
   ])('says of a view without an Origin that %s', async (_, projects, advice) => {
     const data = dataDirectory({ projects });
     const { stdout } = await run(['explain'], { data, input: JSON.stringify(MINIMAL_VIEW) });

@@ -876,11 +876,14 @@ function addWords(origin: string, { code }: Sample, meant: ProjectRow['meant']):
   return `${now}${when} add it:`;
 }
 
+const CLOSED =
+  "Once the project is active, it will still refuse such views, because they have no Origin header. Have their sender send the header with one of the project's origins, or stop it. To activate the project:";
+
 const EVERY_SITE = ', which then accepts views from every site';
 
 function activateWords(
   { origin, isListed, isOpen }: Extract<Remedy, { kind: 'activate' }>,
-  { fate }: Pick<Refused, 'fate'>,
+  { sample, fate }: Pick<Refused, 'sample' | 'fate'>,
   isTypo: boolean,
 ): string {
   if (!isListed && fate === undefined && !isTypo) {
@@ -888,6 +891,7 @@ function activateWords(
     return `If the id is wrong, correct it in the script of the page. To count the page under this id, activate the project${open}:`;
   }
   if (!isListed) return unlistedWords(origin === undefined ? [] : [origin], false, isTypo);
+  if (!isOpen && sample.origin === undefined) return CLOSED;
   const rules = isOpen ? EVERY_SITE : '';
   if (isTypo) return `Otherwise, to count the site under this id, activate the project${rules}:`;
   if (origin !== undefined) return `${ifOwn(origin)} add it and activate the project:`;
