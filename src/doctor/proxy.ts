@@ -225,7 +225,9 @@ export const checkView = reached(({ url, origin, project = '', large, largeBytes
   }
   const refused = `${what} was refused with ${code}: ${detail}.`;
   if (code === 'project-not-activated') {
-    return [warning(refused, 'To activate it:', activate(of, project))];
+    const fix =
+      'If the id is right, activate the project. Without --origin, a new project accepts views from every site:';
+    return [warning(refused, fix, activate(of, project))];
   }
   return [warning(refused, 'To read about the code, run:', help(of, code))];
 });

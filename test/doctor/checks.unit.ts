@@ -598,7 +598,7 @@ const FINDINGS: Findings = {
     }),
   ],
   'viewlog refuses the view that the doctor sends': [
-    'warning view: A view of project 7 from https://a.example, in a body of 16 KiB, was refused with project-not-activated: No. To activate it: viewlog activate 7 --data /data',
+    'warning view: A view of project 7 from https://a.example, in a body of 16 KiB, was refused with project-not-activated: No. If the id is right, activate the project. Without --origin, a new project accepts views from every site: viewlog activate 7 --data /data',
     proxied({ project: '7', view: problem('project-not-activated', 'No.') }),
   ],
   'the proxy refuses the view that the doctor sends': [
