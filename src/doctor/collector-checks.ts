@@ -198,12 +198,9 @@ function notRunning(what: string, { of, source, disk, settings }: Facts): Verdic
   const isUnclear = account === undefined || (account.uid === 0 && source === 'options');
   if (disk !== undefined && isUnclear) {
     // `checkUser` says how to give the directory to an account.
-    const isRoots = account?.uid === 0;
     return warning(
       what,
-      isRoots
-        ? 'Before you start viewlog, choose the account that runs it: see "user".'
-        : undefined,
+      disk.inside && 'Before you start viewlog, follow the advice under "user".',
     );
   }
   const startWith = (fix: string, command?: string): Verdict => {

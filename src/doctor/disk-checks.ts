@@ -111,8 +111,10 @@ export const checkUser = inside((seen, { of, source, unitUser }) => {
   const [name = userName(directory.uid), ...more] = new Set(files.map(({ uid }) => userName(uid)));
   if (more.length > 0) {
     const names = [name, ...more].join(' and ');
-    const fix = 'Give the directory and all its files to the account that runs viewlog.';
-    return [warning(`${whose}, and its files belong to ${names}.`, fix)];
+    const fix =
+      "Give the directory and everything in it to the account that runs viewlog. Replace USER with the account's name:";
+    const command = commands.giveBack(of, undefined);
+    return [warning(`${whose}, and its files belong to ${names}.`, fix, command)];
   }
   const mode = `${whose} and has mode ${modeText(directory.mode)}`;
   if (name === userName(directory.uid)) {

@@ -688,7 +688,7 @@ const FINDINGS: Findings = {
     },
   ],
   'the files in the data directory have two owners': [
-    'warning user: The data directory belongs to #4711, and its files belong to #4711 and #4713. Give the directory and all its files to the account that runs viewlog.',
+    "warning user: The data directory belongs to #4711, and its files belong to #4711 and #4713. Give the directory and everything in it to the account that runs viewlog. Replace USER with the account's name: sudo chown -R USER: /data",
     inside({ files: [VIEWS_FILE, { ...VIEWS_FILE, uid: 4713 }] }),
   ],
   'the lock belongs to root': [
@@ -915,7 +915,7 @@ it('the doctor prints no start command if only root could start viewlog and nobo
       .filter(({ check }) => check === 'collector')
       .map(({ fix }) => fix);
   expect(fixesFrom('options')).toStrictEqual([
-    'Before you start viewlog, choose the account that runs it: see "user".',
+    'Before you start viewlog, follow the advice under "user".',
   ]);
   expect(fixesFrom('last start')).toStrictEqual([expect.stringContaining('Start viewlog:')]);
 });
@@ -974,7 +974,9 @@ it("the doctor names the version of a running collector whose state it can't rea
 it("if viewlog's account is unclear, the doctor prints no start command and calls no directory writable", () => {
   const files = [VIEWS_FILE, { ...VIEWS_FILE, uid: 4713 }];
   const unclear = examined({ ...NOT_RUNNING, ...inside({ files }) });
-  expect(unclear.map(({ check, fix = '' }) => `${check}: ${fix}`)).toContain('collector: ');
+  expect(unclear.map(({ check, fix = '' }) => `${check}: ${fix}`)).toContain(
+    'collector: Before you start viewlog, follow the advice under "user".',
+  );
   expect(unclear.map(({ check }) => check)).not.toContain('data directory');
 });
 

@@ -71,7 +71,7 @@ it.runIf(isRoot && !fs.existsSync(UNIT))(
     expect(await start(`${data}-of-another`)).toMatch(/setpriv --reuid=4711 .* serve --data /);
     for (const path of [data, join(data, 'projects.json')]) fs.chownSync(path, 0, 0);
     expect(await start(`${data}-of-another`)).toMatch(
-      /Before you start viewlog, choose the account that runs it: /,
+      /Before you start viewlog, follow the advice under "user"/,
     );
     const [unset, set] = [await examined(data), await examined(data, 'User=daemon\n')];
     expect(unset.line('user')).toMatch(/^warning user: .* chown -R USER: /);
