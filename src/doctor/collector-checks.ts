@@ -318,12 +318,14 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
   const rest =
     more > 0 ? [`${plural(more, 'more project')} ${more === 1 ? 'has' : 'have'} problems.`] : [];
   const found = [
+    // Before any replay, which would store views of every site.
+    ...openings.map((note) => ofMessage('warning', note)),
     ...refused
       .slice(0, REFUSALS_MAX)
       .map((row) =>
         ofNotice('warning', problemNotice({ ...row, colour: 'amber' }, of, overview.nowMs)),
       ),
-    ...[...openings, ...warnings, ...rest].map((note) => ofMessage('warning', note)),
+    ...[...warnings, ...rest].map((note) => ofMessage('warning', note)),
   ];
   if (found.length > 0 && 'faults' in reading && !isProjectsDenied(facts)) {
     return [

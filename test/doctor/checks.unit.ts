@@ -960,6 +960,11 @@ it('the doctor warns of a project that has lost its origins', () => {
   expect(problemLines(shown(scene))).toStrictEqual([
     'warning refusals: Project 8 no longer lists origins, so it accepts views from every site. If that is a mistake, run: /srv/viewlog activate 8 --data /data --origin https://a.example',
   ]);
+  scene.refuse(9, { code: 'malformed-json' });
+  expect(problemLines(shown(scene))).toStrictEqual([
+    expect.stringContaining('Project 8 no longer lists origins'),
+    expect.stringContaining('malformed JSON'),
+  ]);
 });
 
 it("the doctor names the version of a running collector whose state it can't read", () => {
