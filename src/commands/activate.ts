@@ -143,12 +143,13 @@ function checkChanges(added: readonly string[], removed: readonly string[]): voi
 export function checkOrigins(flag: string, origins: readonly string[]): void {
   const wrong = origins.find((origin) => !isOrigin(origin));
   if (wrong === undefined) return;
-  const meant = originMeant(wrong);
+  const typed = wrong.trim();
+  const meant = isOrigin(typed) ? typed : originMeant(typed);
   const single =
     meant === undefined
       ? `For example: --${flag} https://${wrong.includes('*') ? '*.example.org' : 'www.example.com'}`
       : `Did you mean ${shellQuoted(meant)}?`;
-  const others = /[,;\s]/.test(wrong) ? `Give --${flag} once per origin` : undefined;
+  const others = /[,;\s]/.test(typed) ? `Give --${flag} once per origin` : undefined;
   const all = /^(https?:\/\/)?\*$/.test(wrong)
     ? 'To accept every origin, leave the project without origins'
     : undefined;

@@ -227,6 +227,12 @@ test.each([
   expect(await read()).toBe(text);
 });
 
+test('activate suggests an origin without the spaces that were copied with it', async () => {
+  const { run } = await file('{"projects":[]}');
+  const { code, err } = await run(activate, '1', '--origin', ' https://a.com ');
+  expect([code, err]).toEqual([64, expect.stringMatching(/ Did you mean https:\/\/a\.com\?$/)]);
+});
+
 test("the error about a file that can't be read or written names the file", async () => {
   const { directory, path, run } = await file('{"projects":[]}');
   await fs.symlink('elsewhere.json', `${directory}/link`);
