@@ -30,7 +30,7 @@ export function reportOf(totals: Totals, top: number): Report {
     projectNames: Object.fromEntries(listed.flatMap(({ id, name }) => (name ? [[id, name]] : []))),
     views: projects.count,
     ...compared(totals, full),
-    ...(full.length > 0 && { averageDay: Math.round(viewsOf(full) / full.length) }),
+    ...(read.length > 0 && { averageDay: Math.round(viewsOf(read) / read.length) }),
     ...(projects.count > 0 && busiest(days, hours)),
     invalidLines: totals.invalidLines,
     brokenFiles: totals.brokenFiles,
@@ -45,7 +45,7 @@ export function reportOf(totals: Totals, top: number): Report {
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0);
 const viewsOf = (days: readonly Day[]): number => sum(days.map(({ views }) => views));
 
-function filledDays({ calendar, days }: Totals): Day[] {
+function filledDays({ calendar, days, daysLeftOut }: Totals): Day[] {
   const { before, today, selection } = calendar;
   const { fromDay, toDay = today } = selection;
   const seen = [...days.keys()].filter((day) => before === undefined || day > before.toDay).sort();
@@ -58,7 +58,8 @@ function filledDays({ calendar, days }: Totals): Day[] {
   return (isFilled ? daysOf(span) : seen).map((day) => {
     const hours = days.get(day) ?? Array.from({ length: 24 }, () => 0);
     const views = sum(hours);
-    return day === today ? { day, views, hours, isPartial: true } : { day, views, hours };
+    if (day === today) return { day, views, hours, isPartial: true };
+    return daysLeftOut.has(day) ? { day, views, hours, isUnread: true } : { day, views, hours };
   });
 }
 

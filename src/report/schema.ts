@@ -48,7 +48,10 @@ const today = v.object({ day, views, yesterday });
 const lastWeek = v.object({ views, before: views });
 
 const isPartial = v.optional(flagOf("true for today, which isn't complete."));
-const days = v.array(v.object({ day, views, hours, isPartial }));
+const isUnread = v.optional(
+  flagOf('true if its file is compressed with zstd, so it was not read.'),
+);
+const days = v.array(v.object({ day, views, hours, isPartial, isUnread }));
 
 const silence = v.object({
   project: text,

@@ -52,16 +52,18 @@ export function sectionsOf(report: Report, daysMax: number) {
 }
 
 /**
- * Returns a row per day or per month. The label of an unfinished day or month ends in `so far`.
+ * Returns a row per day or per month. The label of an unfinished day or month ends in `so far`; that
+ * of a day whose file wasn't read ends in `not read`, and that of its month in `partly read`.
  */
 function dayRows({ days }: Report, daysMax: number): SectionRow[] {
   const rows = new Map<string, SectionRow>();
-  for (const { day, views, isPartial } of days) {
+  for (const { day, views, isPartial, isUnread } of days) {
     // `Mon 9 Mar` or `Mar 2026`
     const label =
       days.length <= daysMax ? dayInWords(day) : new Date(day).toUTCString().slice(8, 16);
     const { texts, count } = rows.get(label) ?? { texts: [label], count: 0 };
-    rows.set(label, { texts: isPartial ? [label, 'so far'] : texts, count: count + views });
+    const noted = isUnread ? [label, days.length <= daysMax ? 'not read' : 'partly read'] : texts;
+    rows.set(label, { texts: isPartial ? [label, 'so far'] : noted, count: count + views });
   }
   return [...rows.values()];
 }

@@ -111,6 +111,19 @@ it('a report lists the days without views of each project, but only the last of 
   );
 });
 
+it('the chart of a report marks days whose files were not read, and their months', () => {
+  const report = reportOn(daily('2026-02-27', [1, 2, 3]));
+  const days = report.days.with(1, { ...report.days[1]!, views: 0, isUnread: true });
+  const textsIn = (daysMax: number) =>
+    sectionsOf({ ...report, days }, daysMax)[0]!.rows.map(({ texts }) => texts.join(', '));
+  expect(textsIn(99).slice(0, 3)).toStrictEqual([
+    'Fri 27 Feb',
+    'Sat 28 Feb, not read',
+    'Sun 1 Mar',
+  ]);
+  expect(textsIn(1).slice(0, 1)).toStrictEqual(['Feb 2026, partly read']);
+});
+
 it('the chart of a report has a bar per day, or per month if there are too many days', () => {
   const counts = [1, 2, ...Array.from({ length: 13 }, () => 3)];
   const report = reportOn(daily('2026-02-28', counts));

@@ -151,9 +151,15 @@ it('report warns about days that exist only as zstd files', async () => {
   const days = { 'views-2026-03-04.ndjson.zst': '', 'views-2026-03-09.ndjson.zst': '' };
   const whole = { [NAME]: text(storedLines(DAY, 3)), [`${NAME}.zst`]: '' };
   const data = dataWith({ ...whole, ...none, ...days });
-  const args = ['report', '--json', '--from', DAY, '--to', '2026-03-05'];
+  const asked = ['report', '--from', DAY, '--to', '2026-03-05'];
+  expect((await run(asked, { data })).stdout).toMatch(/^ +Wed 4 Mar · not read +0 /m);
+  const args = [...asked, '--json'];
   const { stdout, stderr } = await run(args, { data });
-  const { views, silentSpans } = JSON.parse(stdout) as Report;
+  const { views, silentSpans, averageDay, days: all } = JSON.parse(stdout) as Report;
+  expect([averageDay, all.filter(({ isUnread }) => isUnread).map(({ day }) => day)]).toStrictEqual([
+    1,
+    ['2026-03-02', '2026-03-04'],
+  ]);
   // The days that weren't read aren't called days without views.
   expect([stderr, views, silentSpans]).toStrictEqual([
     "warning: The report leaves out views-2026-03-02.ndjson.zst and 1 other file, because it can't read zstd; decompress such files with zstd -d --rm, then compress them with gzip\n",
