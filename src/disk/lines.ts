@@ -89,7 +89,10 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
     for await (const chunk of path.endsWith('.gz') ? decompress() : file) yield chunk as Buffer;
   } catch (error) {
     if (errnoOf(error)?.startsWith('Z_') !== true) throw cannotRead(path, error);
-    throw new Fatal(EXIT.badData, `Can't decompress "${path}": ${errorText(error)}`);
+    throw new Fatal(
+      EXIT.badData,
+      `Can't decompress "${path}": ${errorText(error)}; restore it from a backup`,
+    );
   } finally {
     file.destroy();
   }

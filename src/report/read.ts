@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
+import { sentence } from '../base/text.ts';
 import { type Block, cannotRead, readBlocks } from '../disk/lines.ts';
 import { dayOfName } from '../disk/names.ts';
 import { readHead } from '../view/line.ts';
@@ -104,6 +105,6 @@ export async function tallyFiles(
     });
     if (fault === undefined) continue;
     totals.brokenFiles += 1;
-    warn(`${fault}; the report counts only the readable part`);
+    warn(`${sentence(fault)} The report counts only the readable part`);
   }
 }
