@@ -326,12 +326,12 @@ export function meantBy(
   projects: Pick<ModelInput['projects'], 'all'>,
 ): Meant | undefined {
   const code = active ? 'origin-not-allowed' : 'project-not-activated';
-  const isSending = reasons.some(({ sample }) => sample.code === code);
-  const all = isSending ? projects.all() : [];
+  const refused = reasons.filter(({ sample }) => sample.code === code);
+  const all = refused.length > 0 ? projects.all() : [];
   if (all.length > COMPARED_MAX) return undefined;
   const listed = all.filter((one) => one.id !== id);
   const others = listed.filter((one) => one.active);
-  const origins = new Set(reasons.map(({ sample }) => sample.origin));
+  const origins = new Set(refused.map(({ sample }) => sample.origin));
   const isTheirs = (one: Project): boolean =>
     one.origins !== undefined && [...origins].some((origin) => one.allowsOrigin(origin));
   const owners = others.filter(isTheirs);

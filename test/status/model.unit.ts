@@ -1820,6 +1820,13 @@ it("the status page says if a refused origin is another project's, whose id the 
   expect(scene.text()).toContain(
     `from ${MOVED}: origin not allowed.\n${owner}  Otherwise, if the site should count for this project, too, add it:\n`,
   );
+  // Views that were refused for another reason say nothing about the id.
+  const shared = sceneOf();
+  const own = { ...AURORA, origins: [MOVED] };
+  shared.list(own, { id: '5', name: 'Kelp', origins: [MOVED] });
+  shared.refuse(1, { code: 'invalid-view', project: '1' }, MOVED);
+  shared.refuse(1, { code: 'origin-not-allowed', project: '1' });
+  expect(shared.text()).not.toContain('is an origin of');
   const kelp = { id: '5', name: 'Kelp', active: false, origins: [MOVED] };
   scene.list({ ...AURORA, origins: ['https://a.example'] }, kelp);
   expect(scene.text()).toContain(
