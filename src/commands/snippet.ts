@@ -99,7 +99,10 @@ function problemsOf(
   last: Awaited<ReturnType<typeof lastEntryOf>>,
   of: Installation,
 ): readonly string[] {
-  if ('faults' in reading) return faultsOf(reading);
+  if ('faults' in reading) {
+    const effect = `This command couldn't check whether project ${id} is active`;
+    return [...faultsOf(reading), effect];
+  }
   const { operator, projects } = reading.file;
   const project = projects.find((listed) => listed.id === id);
   if (project !== undefined && project.active !== false) return [];

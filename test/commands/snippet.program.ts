@@ -124,4 +124,8 @@ it.each([
   const fix = `: /.* activate ${project === 'ID' ? 'ID' : project} --data ${data}\n`;
   const said = stderr.replaceAll(`${data}/projects.json`, 'FILE');
   expect(said).toMatch(new RegExp(`warning: ${warning}${fix}`));
+  const isUnchecked = said.includes(
+    "\nwarning: This command couldn't check whether project 1 is active\n",
+  );
+  expect(isUnchecked).toBe(project === 'ID');
 });
