@@ -316,7 +316,11 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
   );
   const more = refused.length - REFUSALS_MAX;
   const rest =
-    more > 0 ? [`${plural(more, 'more project')} ${more === 1 ? 'has' : 'have'} problems.`] : [];
+    more > 0
+      ? [
+          `${plural(more, 'more problem')} ${more === 1 ? 'is' : 'are'} on the status page (${status.address})`,
+        ]
+      : [];
   const found = [
     // Before any replay, which would store views of every site.
     ...openings.map((note) => ofMessage('warning', note)),

@@ -1086,11 +1086,13 @@ it('the doctor also prints a command for a file elsewhere if root has copied fil
   expect(fixes.map((line) => /sudo (\S+)/.exec(line)?.[1])).toStrictEqual(['chgrp', 'chown']);
 });
 
-it('the doctor lists five projects with refusals and the number of the others', () => {
+it('the doctor lists five problems, and where the others are', () => {
   const projects = Array.from({ length: 7 }, (_, i) => ({ id: String(i), active: false }));
   const scene = new Scene(projects);
   for (const { id } of projects) scene.refuse(1, { code: 'project-not-activated', project: id });
   const lines = problemLines(shown(scene));
   expect(lines).toHaveLength(6);
-  expect(lines[5]).toMatch(/^warning refusals: 2 more projects have problems/);
+  expect(lines[5]).toMatch(
+    /^warning refusals: 2 more problems are on the status page \(http:\/\/127\.0\.0\.1:8081\)\./,
+  );
 });
