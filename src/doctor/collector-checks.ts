@@ -240,6 +240,22 @@ function otherListener(
   return error(what, fix, find);
 }
 
+/** Reports that the doctor lacks viewlog's token. */
+function hiddenReasons({ of, status: { isReady, hasToken } }: Facts): Verdict {
+  const which = hasToken ? 'the wrong' : 'no';
+  const [is, hidden] = isReady ? ['is', 'refusals'] : ["isn't", 'why'];
+  const what = `viewlog ${is} ready. The doctor has ${which} token, so it can't see ${hidden}.`;
+  const state = isReady ? warning : error;
+  if (of.chosen['status-token-file'] === undefined) {
+    return state(what, `Set ${TOKEN_ENV} to viewlog's token or pass --status-token-file.`);
+  }
+  if (hasToken) {
+    const changed = 'If its token file has been changed since viewlog started, restart viewlog.';
+    return state(what, `${changed} Otherwise, pass that file with --status-token-file.`);
+  }
+  return state(what, 'Run the doctor as a user who can read the token:', commands.doctor(of));
+}
+
 /** Checks that views are accepted, by `/readyz` and the status page. */
 export function checkHealth(facts: Facts): readonly Verdict[] {
   const { of, status } = facts;
@@ -276,17 +292,7 @@ export function checkHealth(facts: Facts): readonly Verdict[] {
     if (reasons.length === 0) return [error("The archive isn't ready.", fix)];
     return reasons.map((why) => ofMessage('error', `The archive isn't ready: ${why}`, { fix }));
   }
-  if (overview === undefined) {
-    const which = status.hasToken ? 'the wrong' : 'no';
-    const [is, hidden] = isReady ? ['is', 'refusals'] : ["isn't", 'why'];
-    const what = `viewlog ${is} ready. The doctor has ${which} token, so it can't see ${hidden}.`;
-    const state = isReady ? warning : error;
-    if (of.chosen['status-token-file'] === undefined) {
-      return [state(what, `Set ${TOKEN_ENV} to viewlog's token or pass --status-token-file.`)];
-    }
-    const run = 'Run the doctor as a user who can read the token:';
-    return [state(what, run, commands.doctor(of))];
-  }
+  if (overview === undefined) return [hiddenReasons(facts)];
   if (isReady) return [ready];
   const { unavailable } = overview.store;
   if (unavailable === undefined) {

@@ -565,7 +565,7 @@ const FINDINGS: Findings = {
     withoutToken(true),
   ],
   'the doctor has the wrong token': [
-    "warning health: viewlog is ready. The doctor has the wrong token, so it can't see refusals. Run the doctor as a user who can read the token: /srv/viewlog doctor --data /data --status-token-file /token",
+    "warning health: viewlog is ready. The doctor has the wrong token, so it can't see refusals. If its token file has been changed since viewlog started, restart viewlog. Otherwise, pass that file with --status-token-file.",
     {
       status: { ...STATUS, reply: answer(200), isReady: true, overview: undefined, hasToken: true },
       of: { ...INSTALLATION, chosen: { 'status-token-file': flag('/token') } },
