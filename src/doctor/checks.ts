@@ -75,7 +75,7 @@ export function examine(facts: Facts): Finding[] {
     all.map(({ state, what, fix, isStart }): Finding => {
       const whole =
         isStart && isHindered
-          ? `Correct the errors above, and the options that they name, then ${fix!.replace(/^S/, 's')}`
+          ? `Correct the errors above. If one is about an option, change it in this command. Then ${fix!.replace(/^S/, 's')}`
           : fix;
       return { check, state, what: printable(what, Infinity), fix: whole && shown(whole) };
     }),

@@ -881,7 +881,7 @@ it('the doctor names the errors to correct before the start command', () => {
   const start = 'Start viewlog: /srv/viewlog serve --data /data';
   const of = INSTALLATION;
   expect(fixes({ ...MISSING_COMMA, of })[0]).toContain(
-    `Correct the errors above, and the options that they name, then ${start.replace(/^S/, 's')}`,
+    `Correct the errors above. If one is about an option, change it in this command. Then ${start.replace(/^S/, 's')}`,
   );
   // A proxy that can't reach viewlog doesn't keep viewlog from starting.
   const down = proxied({ get: answer(502), preflight: answer(502) });

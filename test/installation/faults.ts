@@ -111,7 +111,7 @@ async function stopsStart(place: Place, code: number, log: RegExp, check: string
   const starts = findings.filter(({ fix = '' }) => /tart (viewlog|the archive)\b/.test(fix));
   for (const { fix } of starts)
     expect(fix).toMatch(
-      /^Correct the errors above, and the options that they name, then start viewlog/,
+      /^Correct the errors above. If one is about an option, change it in this command. Then start viewlog/,
     );
   return commandBelow(await place.finding(check), fix);
 }
