@@ -1,7 +1,7 @@
 // Sends requests as a page would, to find out which ones a proxy passes on to viewlog.
 import { NO_ORIGIN } from '../collector/admit.ts';
 import { nothingAt } from '../collector/routes.ts';
-import { fetchOnce, type Reply } from '../base/fetch-once.ts';
+import { fetchOnce, type Reply, type RequestOptions } from '../base/fetch-once.ts';
 import { formatSize, KiB } from '../base/format.ts';
 import { viewUrl } from '../base/option.ts';
 import { clip } from '../base/text.ts';
@@ -44,11 +44,20 @@ export async function probeProxy(
     // Proxies limit the body of any request.
     fetchOnce(url, { ...asked, body: ' '.repeat(largeBytes) }),
   ]);
-  const isSent = project !== undefined && isReached({ get, preflight });
+  // A proxy may pass on only POST.
+  const post = isReached({ get, preflight }) ? undefined : await fetchOnce(url, emptyView(origin));
+  const isSent = project !== undefined && isReached({ get, preflight, post });
   const viewBytes = isFromViewlog(large) ? largeBytes : 0;
   const view = isSent ? await sendView(url, origin, project, viewBytes) : undefined;
-  return { url, origin, get, preflight, large, largeBytes, project, view };
+  return { url, origin, get, preflight, post, large, largeBytes, project, view };
 }
+
+/** Returns a request that viewlog refuses, but doesn't count on the status page. */
+const emptyView = (origin: string): RequestOptions => ({
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json', Origin: origin, [REPLAY_HEADER]: 'doctor' },
+  body: '{}',
+});
 
 /** @param bytes the size of the body. A proxy that cuts it off leaves no whole view. */
 function sendView(url: string, origin: string, project: string, bytes: number): Promise<Reply> {
@@ -60,9 +69,15 @@ function sendView(url: string, origin: string, project: string, bytes: number): 
   return fetchOnce(url, { method: 'POST', headers, body });
 }
 
-/** A proxy may pass on only POST and OPTIONS, or answer OPTIONS itself. */
-const isReached = ({ get, preflight }: Record<'get' | 'preflight', Reply>): boolean =>
-  refusalIn(get) !== undefined || isFromViewlog(preflight);
+/** A proxy may pass on only some methods, or answer OPTIONS itself. */
+const isReached = ({
+  get,
+  preflight,
+  post,
+}: Record<'get' | 'preflight', Reply> & { readonly post?: Reply | undefined }): boolean =>
+  refusalIn(get) !== undefined ||
+  isFromViewlog(preflight) ||
+  (post !== undefined && refusalIn(post) !== undefined);
 
 /** Makes a check that runs only if the address reaches viewlog. */
 const reached =

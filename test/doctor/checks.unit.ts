@@ -185,6 +185,7 @@ const proxied = (change: Partial<ProxyReplies>): Partial<Facts> => ({
     preflight: VIEWLOG,
     large: VIEWLOG,
     largeBytes: 16 * 1024,
+    post: undefined,
     project: undefined,
     view: undefined,
     ...change,

@@ -216,6 +216,17 @@ it('the doctor advises a shorter path if the path of the directory is too long f
 });
 
 describe('the doctor with --url', () => {
+  /** Returns a request like another one, whose body is still to be written; passes its answer on. */
+  const passedOn = (
+    port: number,
+    { method, url, headers }: http.IncomingMessage,
+    response: http.ServerResponse,
+  ): http.ClientRequest =>
+    http.request({ port, method, path: url, headers }, (answer) => {
+      response.writeHead(answer.statusCode!, answer.headers);
+      answer.pipe(response);
+    });
+
   it('tests the address with one request, which viewlog counts for no project', async () => {
     const viewlog = await startWatched({ data: installation() });
     const { url, statusUrl, data } = viewlog;
@@ -253,6 +264,21 @@ describe('the doctor with --url', () => {
     );
   });
 
+  it('recognises viewlog behind a proxy that passes on only POST', async () => {
+    const viewlog = await startWatched({ data: installation() });
+    const posting = http.createServer((request, response) => {
+      if (request.method === 'POST') request.pipe(passedOn(viewlog.port, request, response));
+      else response.writeHead(403).end();
+    });
+    const args = [...of(viewlog), `--url=http://127.0.0.1:${await listening(posting)}`];
+    const { code, line } = await doctor(viewlog.data, [...args, '--project=1000001']);
+    expect([code, line('url')]).toStrictEqual([0, expect.stringMatching(/^ok url: /)]);
+    expect(line('cors')).toMatch(/^warning cors: .* OPTIONS /);
+    expect(line('view')).toMatch(/^ok view: /);
+    const page = await (await fetch(`${viewlog.statusUrl}/status.json`)).json();
+    expect((page as StatusModel).total.refusedLastHour).toBe(0);
+  });
+
   it("sends a view whose refusal the status page doesn't count", async () => {
     const projects = [{ id: '1000001', active: false }];
     const viewlog = await startWatched({ data: installation({ projects }) });
@@ -273,15 +299,9 @@ describe('the doctor with --url', () => {
   it('warns if a proxy cuts off the view that it sends', async () => {
     const viewlog = await startWatched({ data: installation() });
     const cut = async (request: http.IncomingMessage, response: http.ServerResponse) => {
-      const { method, url, headers } = request;
       const body = (await buffer(request)).subarray(0, 1024);
-      const sent = { ...headers, 'content-length': String(body.length) };
-      const { port } = viewlog;
-      const passed = http.request({ port, method, path: url, headers: sent }, (answer) => {
-        response.writeHead(answer.statusCode!, answer.headers);
-        answer.pipe(response);
-      });
-      passed.end(body);
+      request.headers['content-length'] = String(body.length);
+      passedOn(viewlog.port, request, response).end(body);
     };
     const cutting = http.createServer((...exchange) => void cut(...exchange));
     const args = [...of(viewlog), `--url=http://127.0.0.1:${await listening(cutting)}`];
