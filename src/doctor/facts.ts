@@ -176,7 +176,7 @@ export async function gatherFacts(options: DoctorSettings, self: Announced): Pro
         ? undefined
         : await readToken(options, chosen).then(() => undefined, errorText),
     cluster: await probeCluster(values),
-    proxy: url ? await probeProxy(url, origin, values['max-view'], project) : undefined,
+    proxy: url ? await probeProxy(url, origin, values['max-view'], project, data) : undefined,
   };
 }
 

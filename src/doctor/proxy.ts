@@ -1,15 +1,19 @@
 // Sends requests as a page would, to find out which ones a proxy passes on to viewlog.
+import { open } from 'node:fs/promises';
+import { errnoOf } from '../base/exit.ts';
+import { fileNameOf } from '../disk/names.ts';
+import { dayOfId } from '../store/stamp.ts';
 import { NO_ORIGIN } from '../collector/admit.ts';
 import { nothingAt } from '../collector/routes.ts';
 import { fetchOnce, type Reply, type RequestOptions } from '../base/fetch-once.ts';
-import { formatSize, KiB } from '../base/format.ts';
+import { formatSize, KiB, MiB } from '../base/format.ts';
 import { viewUrl } from '../base/option.ts';
 import { clip } from '../base/text.ts';
 import { parseUrl } from '../base/url.ts';
 import { REPLAY_HEADER } from '../collector/receive-view.ts';
 import { activate, doctor, help } from '../installation/commands.ts';
 import type { Installation } from '../installation/installation.ts';
-import { described, isFromViewlog, preflightFrom, refusalIn } from './reply.ts';
+import { described, isFromViewlog, preflightFrom, refusalIn, replyFields } from './reply.ts';
 import { STATUS_REFUSALS } from '../status/guard.ts';
 import type { Facts } from './facts.ts';
 import { error, ok, type Verdict, warning } from './finding.ts';
@@ -28,12 +32,14 @@ const PROBE_PAGE = '/viewlog-doctor';
  * @param url with `/view`.
  * @param origin the page's origin, as the requests claim it.
  * @param project the project to send one real view of, if viewlog is reached.
+ * @param data the directory in which the examined collector stores views.
  */
 export async function probeProxy(
   url: string,
   origin: string,
   viewBytesMax: number,
   project: string | undefined,
+  data: string | undefined,
 ) {
   const asked = preflightFrom(origin);
   const largeBytes = Math.min(viewBytesMax, LARGE_BYTES_MAX);
@@ -49,7 +55,8 @@ export async function probeProxy(
   const isSent = project !== undefined && isReached({ get, preflight, post });
   const viewBytes = isFromViewlog(large) ? largeBytes : 0;
   const view = isSent ? await sendView(url, origin, project, viewBytes) : undefined;
-  return { url, origin, get, preflight, post, large, largeBytes, project, view };
+  const isStored = view && data !== undefined ? await isStoredIn(data, view) : undefined;
+  return { url, origin, get, preflight, post, large, largeBytes, project, view, isStored };
 }
 
 /** Returns a request that viewlog refuses, but doesn't count on the status page. */
@@ -58,6 +65,28 @@ const emptyView = (origin: string): RequestOptions => ({
   headers: { 'Content-Type': 'application/json', Origin: origin, [REPLAY_HEADER]: 'doctor' },
   body: '{}',
 });
+
+const TAIL_BYTES = 4 * MiB;
+
+/** Returns whether a view that was accepted just now is in a directory; `undefined`: unknown. */
+async function isStoredIn(dir: string, view: Reply): Promise<boolean | undefined> {
+  const { id } = replyFields(view);
+  const day = typeof id === 'string' ? dayOfId(id) : undefined;
+  if (day === undefined) return undefined;
+  try {
+    const file = await open(`${dir}/${fileNameOf('views', day)}`);
+    try {
+      const { size } = await file.stat();
+      const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
+      await file.read(tail, 0, tail.length, size - tail.length);
+      return tail.includes(String(id));
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    return errnoOf(error) === 'ENOENT' ? false : undefined;
+  }
+}
 
 /** @param bytes the size of the body. A proxy that cuts it off leaves no whole view. */
 function sendView(url: string, origin: string, project: string, bytes: number): Promise<Reply> {
@@ -120,7 +149,15 @@ export function checkUrl(facts: Facts): readonly Verdict[] {
     const what = `${url} reaches viewlog, but the proxy changes the path, so ${LOST}. viewlog answers: ${refusal.detail}.`;
     return [atProxy(error, of, what, 'In the proxy, pass the path on unchanged.')];
   }
-  if (isReached(proxy)) return [ok(`${url} reaches viewlog.`)];
+  if (isReached(proxy)) {
+    // A running collector holds the lock of its data directory.
+    const isOther = facts.holder === undefined && of.data !== undefined && !facts.isOutsider;
+    if (!isOther) return [ok(`${url} reaches viewlog.`)];
+    const what = `${url} reaches another viewlog: none writes to "${of.data}".`;
+    return [
+      warning(what, "Pass the other viewlog's --data, or start the one that uses this directory."),
+    ];
+  }
   if ('body' in get && Object.values(STATUS_REFUSALS).includes(get.body.trim())) {
     const what = `${url} leads to viewlog's status page, so ${LOST}.`;
     return [
@@ -213,11 +250,16 @@ export const checkSize = reached(({ preflight, large, largeBytes, view }) => {
 
 const SIZE_SETTINGS = 'nginx: client_max_body_size; Caddy: max_size in request_body';
 
-export const checkView = reached(({ url, origin, project = '', large, largeBytes, view }, of) => {
+export const checkView = reached((proxy, of) => {
+  const { url, origin, project = '', large, largeBytes, view, isStored } = proxy;
   if (view === undefined) return [];
   const size = isFromViewlog(large) ? `, in a body of ${formatSize(largeBytes)},` : '';
   const what = `A view of project ${project} from ${origin}${size}`;
   if ('status' in view && view.status === 201) {
+    if (isStored === false) {
+      const lost = `${url} leads to another viewlog: it stored ${what.replace(/^A/, 'a')}, but not in "${of.data}".`;
+      return [atProxy(error, of, lost, `In the proxy, pass /view on to ${of.address}.`)];
+    }
     const counted = `Reports count it as a view of ${PROBE_PAGE}.`;
     return [ok(`${what} was stored: ${clip(view.body, 200)}. ${counted}`)];
   }

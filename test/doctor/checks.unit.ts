@@ -188,6 +188,7 @@ const proxied = (change: Partial<ProxyReplies>): Partial<Facts> => ({
     post: undefined,
     project: undefined,
     view: undefined,
+    isStored: undefined,
     ...change,
   },
 });
@@ -411,6 +412,10 @@ const FINDINGS: Findings = {
   'the address leads to the status page': [
     "error url: https://views.example/view leads to viewlog's status page, so views from pages don't arrive. In the proxy, pass /view on to http://127.0.0.1:8080. Without a proxy, use that address in --url. For examples, run: viewlog help proxies",
     proxied({ get: answer(403, {}, `${STATUS_REFUSALS.host}\n`), preflight: answer(403) }),
+  ],
+  'the address leads to another viewlog, because none runs here': [
+    'warning url: https://views.example/view reaches another viewlog: none writes to "/data". Pass the other viewlog\'s --data, or start the one that uses this directory.',
+    { ...proxied({}), holder: undefined },
   ],
   'the proxy changes the path': [
     "error url: https://views.example/view reaches viewlog, but the proxy changes the path, so views from pages don't arrive. viewlog answers: There is nothing at /; send views to /view. In the proxy, pass the path on unchanged. For examples, run: viewlog help proxies",

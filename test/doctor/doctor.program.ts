@@ -264,6 +264,24 @@ describe('the doctor with --url', () => {
     );
   });
 
+  it('says if the view that it sends is stored by another viewlog', async () => {
+    const [viewlog, other] = [
+      await startWatched({ data: installation() }),
+      await startWatched({ data: installation() }),
+    ];
+    const args = [`--url=${other.url}`, '--project=1000001'];
+    const { outcome } = await doctor(viewlog.data, [...of(viewlog), ...args]);
+    expect(outcome('view')).toMatch(
+      new RegExp(
+        `^78 error view: .*/view leads to another viewlog: it stored a view of project 1000001 .*, but not in "${viewlog.data}"\\. In the proxy, pass /view on to ${viewlog.url}\\.`,
+      ),
+    );
+    await viewlog.signal('SIGTERM');
+    expect((await doctor(viewlog.data, args)).line('url')).toContain(
+      `/view reaches another viewlog: none writes to "${viewlog.data}".`,
+    );
+  });
+
   it('recognises viewlog behind a proxy that passes on only POST', async () => {
     const viewlog = await startWatched({ data: installation() });
     const posting = http.createServer((request, response) => {
