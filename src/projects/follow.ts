@@ -96,7 +96,9 @@ export async function followProjects(
       const news = `${summaryOf(now)}${newsText(before, now)}`;
       await logChange(`Projects file ${what}: ${news}`, gone, sinceMs);
       if (operator !== undefined && projects.operator === undefined)
-        log.warn(`The projects file no longer has the operator's address, ${operator}`);
+        log.warn(
+          `The projects file no longer has the operator's address, ${operator}, so refusals no longer name it`,
+        );
     } else {
       if (!isSame) projects.fault = faultOf(found, path, projects.fault);
       log.warn(projects.fault!.message);

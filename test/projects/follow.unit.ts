@@ -95,6 +95,15 @@ test.each([
   await expect(followed(text, path)).rejects.toThrow(`${fact}; ${fix}`);
 });
 
+test("viewlog warns of an edit that removes the operator's address", async () => {
+  const { save, reload, logged } = await followed('{"operator":"a@b","projects":[{"id":"1"}]}');
+  await save(listOf('1'));
+  await reload();
+  expect(logged.at(-1)).toBe(
+    "warn: The projects file no longer has the operator's address, a@b, so refusals no longer name it",
+  );
+});
+
 test('a reload applies an edit immediately and is logged even if nothing changed', async () => {
   const { save, projects, reload, logged } = await followed();
   await save(listOf('1', '2'));
