@@ -788,7 +788,7 @@ const ADVICE: Readonly<Partial<Record<Remedy['kind'], string>>> = {
   'fix-page':
     'Send views uncompressed, as application/json in UTF-8. With sendBeacon, put the view in a Blob of that type.',
   inactive: 'The project is inactive, so all its views are refused.',
-  fixed: 'The cause is gone, but viewlog has counted no accepted view since.',
+  fixed: 'The cause is gone, but no view has been accepted since.',
 };
 
 type Refused = Pick<JudgedReason, 'remedy' | 'sample' | 'fixedMs'> &

@@ -45,9 +45,7 @@ it('the status page shows a moved site as fixed if its second address is listed 
   scene.refuse(2, moved, MOVED);
   scene.accept(9, '1', MINUTE_MS);
   scene.list({ ...AURORA, origins: [...AURORA.origins, MOVED] }, { id: '2' });
-  expect(scene.text()).toContain(
-    'The cause is gone, but viewlog has counted no accepted view since.',
-  );
+  expect(scene.text()).toContain('The cause is gone, but no view has been accepted since.');
   scene.accept(1, '1', MINUTE_MS);
   const fixed = `Views have been accepted since ${at('14:09')}.`;
   expect(scene.text()).toContain(fixed);
@@ -80,9 +78,7 @@ Aurora: all 69 views in the last hour were refused (origin not allowed). The ref
   69 refused views are stored. Once the project accepts ${MOVED}, send the views again:
     ${REPLAY}`);
     scene.list({ ...AURORA, origins: [MOVED] }, { id: '2' });
-    expect(scene.text()).toContain(
-      'The cause is gone, but viewlog has counted no accepted view since.',
-    );
+    expect(scene.text()).toContain('The cause is gone, but no view has been accepted since.');
     expect(scene.text()).not.toContain(`${VIEWLOG} activate`);
     scene.around = {
       ...scene.around,
@@ -627,9 +623,7 @@ it('the status page shows an unlisted id until it is activated, with the command
   scene.list(AURORA, { id: '2' }, { id: '77', name: 'New' });
   expect(scene.text()).toMatch(/^New: fixed, waiting for a view\n/);
   expect(headlineOf(scene.model())[0]).toBe('amber');
-  expect(scene.text()).toContain(
-    'The cause is gone, but viewlog has counted no accepted view since.',
-  );
+  expect(scene.text()).toContain('The cause is gone, but no view has been accepted since.');
   const now = again.replace('Once the project accepts https://x.example,', 'To');
   expect(scene.whole()).toContain(now);
   scene.accept(1, '77');
@@ -873,9 +867,7 @@ it('the status page says when the first view came after the edit, although other
   scene.nowMs += 3 * MINUTE_MS;
   scene.list({ ...AURORA, origins: ['https://a.example', MOVED] });
   expect(scene.text()).toMatch(/^Aurora: fixed, waiting for a view/);
-  expect(scene.text()).toContain(
-    'The cause is gone, but viewlog has counted no accepted view since.',
-  );
+  expect(scene.text()).toContain('The cause is gone, but no view has been accepted since.');
   scene.nowMs += 5 * MINUTE_MS;
   scene.accept(3);
   expect(scene.text()).toContain(`Aurora: the problem ended on ${at('14:08')}.`);
