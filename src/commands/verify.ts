@@ -49,8 +49,13 @@ function refuseTwice(files: readonly string[]): void {
   ];
   const twice = again ?? gz;
   if (twice === undefined) return;
-  const found = `"${printable(twice, Infinity)}" ${again ? 'is given twice' : 'also exists as a .gz file'}`;
-  throw new Fatal(EXIT.badData, `${found}; name the files to read, so that each view counts once`);
+  const file = `"${printable(twice, Infinity)}"`;
+  throw new Fatal(
+    EXIT.badData,
+    again
+      ? `${file} is given twice; name it once`
+      : `${file} also exists as a .gz file; name the files to read, so that each view counts once`,
+  );
 }
 
 async function printReceipt(

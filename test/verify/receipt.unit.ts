@@ -101,7 +101,7 @@ it('a receipt adds up files but refuses a file given twice and a day both compre
   }
   expect(await runCommand(verify, ['--receipt', dir, ...files.slice(0, 1)])).toMatchObject({
     code: 65,
-    err: expect.stringContaining('is given twice; name the files to read, so'),
+    err: expect.stringContaining('is given twice; name it once'),
   });
   writeFileSync(`${files[0]}.gz`, '');
   expect(await runCommand(verify, ['--receipt', dir])).toMatchObject({
