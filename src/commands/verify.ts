@@ -30,6 +30,15 @@ export const verify = defineCommand({
       await printReceipt(files, await commands.verify(operands), { print, log });
       return EXIT.done;
     }
+    const twice = alsoCompressed(files);
+    if (twice !== undefined) {
+      const file = printable(twice, Infinity);
+      const receipt = (name: string): Promise<string> => commands.verify([name], true);
+      const compared = `${await receipt(twice)} && ${await receipt(`${twice}.gz`)}`;
+      log.warn(
+        `"${file}" also exists as a .gz file; if both contain the same views, remove one. To compare them, run: ${compared}`,
+      );
+    }
     let isValid = true;
     for (const file of files) {
       const found = await verifyFile(file);
@@ -43,11 +52,8 @@ export const verify = defineCommand({
 /** Refuses files whose views would count twice: a file that is named twice, or is also compressed. */
 function refuseTwice(files: readonly string[]): void {
   const paths = files.map((file) => path.resolve(file));
-  const [again, gz] = [
-    files.find((_, i) => paths.indexOf(paths[i]!) < i),
-    files.find((_, i) => paths.includes(`${paths[i]}.gz`)),
-  ];
-  const twice = again ?? gz;
+  const again = files.find((_, i) => paths.indexOf(paths[i]!) < i);
+  const twice = again ?? alsoCompressed(files);
   if (twice === undefined) return;
   const file = `"${printable(twice, Infinity)}"`;
   throw new Fatal(
@@ -56,6 +62,12 @@ function refuseTwice(files: readonly string[]): void {
       ? `${file} is given twice; name it once`
       : `${file} also exists as a .gz file; name the files to read, so that each view counts once`,
   );
+}
+
+/** Returns a file that is listed beside its compressed copy. */
+function alsoCompressed(files: readonly string[]): string | undefined {
+  const paths = files.map((file) => path.resolve(file));
+  return files.find((_, i) => paths.includes(`${paths[i]}.gz`));
 }
 
 async function printReceipt(

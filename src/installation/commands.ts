@@ -279,10 +279,11 @@ export function explain(of: Installation, body: string, options: Options = {}): 
 }
 
 /** Returns a command that checks these files, or a directory's view files, as their owner. */
-export async function verify(operands: readonly string[]): Promise<string> {
+export async function verify(operands: readonly string[], isReceipt = false): Promise<string> {
   const paths = operands.map((path) => (path === '-' ? path : absolute(path)));
   const of = { program: programWords(paths, []), hasSudo: isInstalled('sudo') };
-  return asOwner(of, await ownerOf(...paths), viewlog(of, ['verify', ...paths]));
+  const flags = isReceipt ? ['--receipt'] : [];
+  return asOwner(of, await ownerOf(...paths), viewlog(of, ['verify', ...flags, ...paths]));
 }
 
 /** Returns the account and its group, by id if they have no names. */
