@@ -45,7 +45,10 @@ export const report = defineCommand({
     if (project !== undefined && listed.length > 0 && !listed.some(({ id }) => id === project)) {
       log.warn(`Project ${project} isn't listed in ${printable(settings.projects, Infinity)}`);
     }
-    const totals = new Totals(calendar, listed, keepsQuery);
+    // Named files need not have views of every project.
+    const expected =
+      operands.length > 0 ? listed.map((one) => ({ ...one, active: false })) : listed;
+    const totals = new Totals(calendar, expected, keepsQuery);
     const warn = (message: string): void => log.warn(message);
     const found =
       operands.length > 0

@@ -178,6 +178,8 @@ it.each(RUNTIMES)('report reads files and stdin and writes a page, on %s', async
   const options = { data, runtime, input: text(storedLines(DAY, 4)) };
   const said = await run(['report', 'some.ndjson.gz', '-', '--time-zone', 'UTC'], options);
   expect(said.stdout).toContain('\n7 views.\n');
+  // Named files need not have views of every project.
+  expect(said.stdout).not.toContain('no views yet');
   expect(said.stdout.split('\n')[0]).toBe(`All projects, ${DAY} (UTC)`);
   const file = `${data}/a.html`;
   const html = await run(['report', 'some.ndjson.gz', '--html', file], options);
