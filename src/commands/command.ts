@@ -202,18 +202,22 @@ function selfOf(
  * Returns the address of the running collector that holds the command's data directory, or else of
  * the one that holds the directory of its projects file. If neither is known to run, returns the
  * address that the options choose, or else that of the last start. `isRunning` is `undefined` if
- * this user isn't allowed to ask.
+ * this user isn't allowed to ask; `status` is the address of a running one's status page.
  */
 export async function collectorAddress(
   options: Address & { readonly projects: string },
   { data = dirname(options.projects), chosen }: Announced,
-): Promise<{ readonly address: string; readonly isRunning: boolean | undefined }> {
+): Promise<{
+  readonly address: string;
+  readonly isRunning: boolean | undefined;
+  readonly status?: string | undefined;
+}> {
   let isRunning: false | undefined = false;
   const projectsDir = dirname(options.projects);
   for (const dir of new Set([data, projectsDir])) {
     const holder = await askHolder(dir).catch(() => 'unknown' as const);
-    const address = typeof holder === 'object' ? holder.address : undefined;
-    if (address !== undefined) return { address, isRunning: true };
+    const { address, status }: Partial<Announced> = typeof holder === 'object' ? holder : {};
+    if (address !== undefined) return { address, isRunning: true, status };
     if (typeof holder === 'string') isRunning = undefined;
   }
   const isChosen = chosen['host'] !== undefined || chosen['port'] !== undefined;

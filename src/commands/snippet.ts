@@ -32,7 +32,8 @@ export const snippet = defineCommand({
   async run(settings, operands, { print, note, log, self }) {
     const id = operands[0]!;
     const { projects: path, campaigns } = settings;
-    const url = settings.url ?? viewUrl.read((await collectorAddress(settings, self)).address);
+    const { address, status = address } = await collectorAddress(settings, self);
+    const url = settings.url ?? viewUrl.read(address);
     if (url === undefined) {
       throw new Fatal(
         EXIT.usage,
@@ -47,8 +48,11 @@ export const snippet = defineCommand({
       const much = plural(excess, 'character');
       throw new Fatal(EXIT.usage, `--url makes the script ${much} too long; use a shorter address`);
     }
-    const { origin, hostname, protocol } = new URL(url);
-    if (isLoopback(hostname)) {
+    const { origin, hostname, protocol, port } = new URL(url);
+    const isLocal = isLoopback(hostname);
+    if (isLocal && port === new URL(status).port && status !== address) {
+      log.warn(`${url} is the address of the status page; views go to ${address}`);
+    } else if (isLocal) {
       log.warn(`Only browsers on this machine can reach ${url}; give --url the public address`);
     } else if (protocol === 'http:') {
       log.warn(
@@ -64,7 +68,7 @@ export const snippet = defineCommand({
     note(
       'Paste the script into your pages, after the title and before </head>, without changing it.',
     );
-    if (isLoopback(hostname)) {
+    if (isLocal) {
       note(
         'Only on pages whose address is localhost or 127.0.0.1, write <script data-local> instead of <script>.',
       );

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { viewUrl } from '../../src/base/option.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { startWatched } from '../support/status.ts';
 import { dataDirectory, run, startViewlog } from '../support/viewlog.ts';
 
 // The output of `viewlog snippet`; in snippet.world.ts, pages run the script.
@@ -77,6 +78,15 @@ it.each(['views.example.com', 'ftp://a', 'https://u:p@a', 'https://a/?b', 'https
     expect(viewUrl.read(text)).toBeUndefined();
   },
 );
+
+it("snippet warns if the address is the status page's", async () => {
+  const { data, url, statusPort } = await startWatched();
+  const local = `http://localhost:${statusPort}`;
+  const { stderr } = await run(['snippet', '1000001', '--url', local], { data });
+  expect(stderr).toContain(
+    `warning: ${local}/view is the address of the status page; views go to ${url}\n`,
+  );
+});
 
 it("snippet warns if pages on https can't send to the address", async () => {
   const { stderr } = await snippet('1000001', '--url', 'http://views.example.com');
