@@ -27,9 +27,14 @@ export class Fatal extends Error {
   }
 }
 
+/** EDQUOT on Node, Deno and Bun: only Bun names it, and only Deno describes it. */
+const QUOTA =
+  /^Unknown system error -122\b.*|^Disk quota exceeded \(os error 122\)$|^EDQUOT: unknown error.*/s;
+
 /** Returns the `code` of a Node-style system error (`ENOENT`, `ENOSPC`, …), on every runtime. */
 export function errnoOf(error: unknown): string | undefined {
-  const code = (error as { code?: unknown } | null | undefined)?.code;
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  if (typeof message === 'string' && QUOTA.test(message)) return 'EDQUOT';
   return typeof code === 'string' ? code : undefined;
 }
 
@@ -68,6 +73,7 @@ export function errorText(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   if (errnoOf(error) === undefined) return message;
   return message
+    .replace(QUOTA, 'EDQUOT: disk quota exceeded')
     .replace(/^listen (E\w+: .*?)( [\d/[]\S*)?$/s, '$1')
     .replace(/, \w+( '.*')?$/s, '')
     .replace(/^EACCES: /, '');

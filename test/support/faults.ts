@@ -133,6 +133,14 @@ async function failSync(runtime: Runtime): Promise<void> {
   expect(expected.filter((id) => !stored.has(id))).toStrictEqual([]);
 }
 
+/** Makes the collector's writes to a file fail until the returned process ends. */
+async function failWrites({ child }: Viewlog, path: string, errno: string) {
+  const errors = ['-e', `inject=write,pwrite64:error=${errno}`];
+  const tracer = startProgram(['strace', '-f', '-p', `${child.pid}`, '-P', path, ...errors]);
+  await tracer.says(/attached/);
+  return tracer;
+}
+
 /**
  * Makes a write fail while a stop waits for the last request: exit code, log and answer report the
  * failure.
@@ -151,17 +159,7 @@ async function failWriteAtStop(runtime: Runtime): Promise<void> {
   await sleep(100);
   viewlog.child.kill('SIGTERM');
   await viewlog.says(/viewlog stopping/);
-  const errors = ['-e', 'inject=write,pwrite64:error=EIO'];
-  const tracer = startProgram([
-    'strace',
-    '-f',
-    '-p',
-    `${viewlog.child.pid}`,
-    '-P',
-    path,
-    ...errors,
-  ]);
-  await tracer.says(/attached/);
+  const tracer = await failWrites(viewlog, path, 'EIO');
   socket.write(body.slice(9));
   const answer = await text(socket);
   const { code, stderr } = await viewlog.ended;
@@ -172,6 +170,25 @@ async function failWriteAtStop(runtime: Runtime): Promise<void> {
     expect.stringMatching(`error: Can't write "${path}": .*; check the disk`),
   ]);
   await trial.restart();
+  trial.expectWhole();
+}
+
+/** Makes writes fail with EDQUOT, as over a quota: views are refused until they succeed. */
+async function exceedQuota(runtime: Runtime): Promise<void> {
+  const trial = new Trial(runtime);
+  const viewlog = await trial.start();
+  expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(201);
+  const [name] = trial.files().keys();
+  const path = join(trial.data, name!);
+  const tracer = await failWrites(viewlog, path, 'EDQUOT');
+  expect((await viewlog.post(MINIMAL_VIEW)).status).toBe(503);
+  await viewlog.says(
+    /^error: Refusing views and retrying: Can't write ".*": .*quota exceeded.*; delete files or raise the quota$/im,
+  );
+  tracer.child.kill('SIGINT');
+  await tracer.ended;
+  await trial.expectResumed(viewlog);
+  expect((await viewlog.signal('SIGTERM')).code).toBe(0);
   trial.expectWhole();
 }
 
@@ -245,6 +262,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'a link to /dev/null in place of a file': obstruct((path) => symlinkSync('/dev/null', path)),
   'a directory in place of a file': obstruct((path) => mkdirSync(path)),
   'a write that fails during a stop': failWriteAtStop,
+  'a quota': exceedQuota,
   ...(canMount() && {
     'a full disk that has space again': fillAndFree,
     'kill -9 on a full disk': fillAndEnd('SIGKILL'),
