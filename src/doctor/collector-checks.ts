@@ -337,9 +337,12 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
       ),
     ...[...warnings, ...rest].map((note) => ofMessage('warning', note)),
   ];
-  if (found.length > 0 && 'faults' in reading && !isProjectsDenied(facts)) {
+  const hasCommands = found.some(({ fix }) => fix?.includes('\n  '));
+  if (hasCommands && 'faults' in reading && !isProjectsDenied(facts)) {
     return [
-      warning('The fixes below work only once the projects file is correct (see above).'),
+      warning(
+        'The projects file has an error (see above). Until it is corrected, the commands below fail.',
+      ),
       ...found,
     ];
   }

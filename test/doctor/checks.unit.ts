@@ -873,12 +873,18 @@ it('the doctor says how much more space must be free before viewlog accepts view
   );
 });
 
-it('the doctor names the error in the projects file first, also among the refusals', () => {
-  const [first, ...rest] = problemLines({ ...MISSING_COMMA, ...shown(sceneOf({}, 2)) });
-  expect(first).toMatch(/^error projects file: \/data\/projects\.json:4:3: expected/);
-  expect(rest[0]).toMatch(
-    /^warning refusals: The fixes below work only once the projects file is correct \(see above\)\.$/,
-  );
+it('the doctor says that commands fail while the projects file has an error, if it prints any', () => {
+  const scene = sceneOf({});
+  expect(problemLines({ ...MISSING_COMMA, ...shown(sceneOf({}, 2)) })).toStrictEqual([
+    expect.stringMatching(/^error projects file: \/data\/projects\.json:4:3: expected/),
+    expect.stringMatching(/^warning refusals: Aurora: /),
+  ]);
+  scene.refuse(2, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
+  expect(problemLines({ ...MISSING_COMMA, ...shown(scene) })).toStrictEqual([
+    expect.stringMatching(/^error projects file: /),
+    'warning refusals: The projects file has an error (see above). Until it is corrected, the commands below fail.',
+    expect.stringMatching(/^warning refusals: Aurora: /),
+  ]);
 });
 
 it('the doctor names the errors to correct before the start command', () => {
