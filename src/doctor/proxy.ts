@@ -280,7 +280,9 @@ export const checkView = reached((proxy, of) => {
     const lost = `The proxy at ${url} removes or changes the ${header} header, so viewlog refuses views of project ${project} with ${code}.`;
     return [atProxy(error, of, lost, 'In the proxy, pass the headers on unchanged.')];
   }
-  const refused = `${what} was refused with ${code}: ${detail}.`;
+  // The rest is for a site's owner.
+  const [fault] = detail.split(/\. If the id is right/);
+  const refused = `${what} was refused with ${code}: ${fault}.`;
   if (code === 'project-not-activated') {
     const fix =
       'If the id is right, activate the project. Without --origin, a new project accepts views from every site:';

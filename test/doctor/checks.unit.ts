@@ -605,7 +605,13 @@ const FINDINGS: Findings = {
   ],
   'viewlog refuses the view that the doctor sends': [
     'warning view: A view of project 7 from https://a.example, in a body of 16 KiB, was refused with project-not-activated: No. If the id is right, activate the project. Without --origin, a new project accepts views from every site: viewlog activate 7 --data /data',
-    proxied({ project: '7', view: problem('project-not-activated', 'No.') }),
+    proxied({
+      project: '7',
+      view: problem(
+        'project-not-activated',
+        'No. If the id is right, ask you@example.com to activate it.',
+      ),
+    }),
   ],
   'the proxy refuses the view that the doctor sends': [
     "warning view: A view of project 7 from https://a.example, in a body of 16 KiB, didn't reach viewlog (status 403 from nginx), so views are lost. In the proxy, pass POST requests on to viewlog. For examples, run: viewlog help proxies",
