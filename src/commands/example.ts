@@ -236,6 +236,8 @@ function warningAboutOwner(of: Installation, used: Used): string | undefined {
     return `"${dir}" doesn't exist; before you use this file, create the directory for ${who}`;
   }
   if (uid !== 0) return undefined;
-  const fix = 'use chown to give the directory to a dedicated user, then print the file again';
-  return `"${dir}" belongs to root, so the service would run as root; ${fix}`;
+  const command = commands.giveBack({ data: dir, hasSudo: undefined }, undefined);
+  const fix =
+    "To give the directory and everything in it to a service's account, replace USER with the account's name, run this, and print the file again";
+  return `"${dir}" belongs to root, so the service would run as root. ${fix}: ${command}`;
 }

@@ -99,7 +99,7 @@ describe('example', () => {
       const ofRoot = await start(args('/'), tempDir(), {}).ended;
       expect(ofRoot.stdout).not.toContain('useradd');
       expect(ofRoot.stderr).toMatch(
-        /^warning: "\/" belongs to root, so the service would run as root; use chown to give the directory /,
+        /^warning: "\/" belongs to root, so the service would run as root\. To give the directory .*: (sudo )?chown -R USER: \/$/m,
       );
     },
   );
