@@ -10,7 +10,7 @@ import { absolute, type Installation, withOwners } from '../installation/install
 import { faultsOf, readProjectsFile, type Reading } from '../projects/projects-file.ts';
 import { lastEntryOf } from '../status/saved-counts.ts';
 import { isLoopback } from '../status/guard.ts';
-import { collectorAddress, defineCommand } from './command.ts';
+import { collectorAddress, defineCommand, readAccess } from './command.ts';
 
 /** The limit is small because every page of a site contains the script. */
 const BYTES_MAX = 2000;
@@ -29,7 +29,7 @@ export const snippet = defineCommand({
     host: 'host of --url if no collector is running',
     port: 'port of --url if no collector is running',
   },
-  async run(settings, operands, { print, note, log, self }) {
+  async run(settings, operands, { print, note, log, self, asOwner }) {
     const id = operands[0]!;
     const { projects: path, campaigns } = settings;
     const { address, status = address } = await collectorAddress(settings, self);
@@ -62,7 +62,8 @@ export const snippet = defineCommand({
     const reading = await readProjectsFile(path);
     const last = await lastEntryOf(id, self.data ?? dirname(absolute(path)));
     const of = await withOwners(self);
-    for (const problem of problemsOf(reading, id, path, last, of)) log.warn(problem);
+    const access = 'faults' in reading ? await readAccess(reading.content, asOwner) : undefined;
+    for (const problem of problemsOf(reading, id, path, last, of, access)) log.warn(problem);
     print(element);
     const hash = createHash('sha256').update(script).digest('base64');
     note(
@@ -95,6 +96,7 @@ const policyAdvice = (hash: string, origin: string): readonly string[] => [
 /**
  * Returns why the project's views would be refused.
  * @param last the project's last entry, if it was removed.
+ * @param access how to read the projects file, if this user isn't allowed to.
  */
 function problemsOf(
   reading: Reading,
@@ -102,10 +104,12 @@ function problemsOf(
   path: string,
   last: Awaited<ReturnType<typeof lastEntryOf>>,
   of: Installation,
+  access: string | undefined,
 ): readonly string[] {
   if ('faults' in reading) {
     const effect = `This command couldn't check whether project ${id} is active`;
-    return [...faultsOf(reading), effect];
+    const faults = faultsOf(reading).map((fault) => (access ? `${fault}; ${access}` : fault));
+    return [...faults, effect];
   }
   const { operator, projects } = reading.file;
   const project = projects.find((listed) => listed.id === id);
