@@ -32,7 +32,7 @@ export async function filesWith(
   });
   if (unread.length > 0) {
     const others = unread.length > 1 ? ` and ${plural(unread.length - 1, 'other file')}` : '';
-    const fix = 'decompress such files with zstd -d --rm, then compress them with gzip';
+    const fix = 'decompress such files with zstd -d --rm';
     warn(`The report leaves out ${unread[0]}${others}, because it can't read zstd; ${fix}`);
   }
   for (const name of files) {

@@ -162,7 +162,7 @@ it('report warns about days that exist only as zstd files', async () => {
   ]);
   // The days that weren't read aren't called days without views.
   expect([stderr, views, silentSpans]).toStrictEqual([
-    "warning: The report leaves out views-2026-03-02.ndjson.zst and 1 other file, because it can't read zstd; decompress such files with zstd -d --rm, then compress them with gzip\n",
+    "warning: The report leaves out views-2026-03-02.ndjson.zst and 1 other file, because it can't read zstd; decompress such files with zstd -d --rm\n",
     3,
     [
       { fromDay: '2026-03-03', toDay: '2026-03-03' },
