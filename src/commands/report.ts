@@ -72,7 +72,7 @@ export const report = defineCommand({
   },
 });
 
-/** @throws {Fatal} exit 64 if it is no file but a directory, a day or a project's id. */
+/** @throws {Fatal} exit 64 if it is no file but a directory, a day or a project's id; 65 if it is compressed with zstd. */
 function checkOperand(operand: string): void {
   const shown = echo(operand);
   const found = orElse(() => statSync(operand), undefined);
@@ -80,6 +80,11 @@ function checkOperand(operand: string): void {
     throw new Fatal(
       EXIT.usage,
       `"${shown}" is a directory; to read its view files, use --data ${shellQuoted(operand)}`,
+    );
+  if (operand.endsWith('.zst'))
+    throw new Fatal(
+      EXIT.badData,
+      `"${shown}" is compressed with zstd, which viewlog can't read; run: zstd -d --rm ${shellQuoted(operand)}`,
     );
   if (found !== undefined) return;
   if (operand === 'last')

@@ -112,6 +112,14 @@ it.each([
   expect([code, stderr]).toStrictEqual([64, `error: ${said}\n`]);
 });
 
+it('report prints the command that decompresses a zstd file', async () => {
+  const { code, stderr } = await run(['report', 'a.ndjson.zst']);
+  expect([code, stderr]).toStrictEqual([
+    65,
+    'error: "a.ndjson.zst" is compressed with zstd, which viewlog can\'t read; run: zstd -d --rm a.ndjson.zst\n',
+  ]);
+});
+
 it('report without its data directory names the option', async () => {
   const { code, stderr } = await start(['report', '--data', '/no/data'], dataWith({})).ended;
   const message = `error: Can't read "/no/data": it doesn't exist; check --data\n`;
