@@ -32,7 +32,7 @@ export class FreeSpace {
   }
 
   async poll(): Promise<void> {
-    const { dir, minFreeBytes, files, log, effect = 'refusing views' } = this.#options;
+    const { dir, minFreeBytes, files, log, effect = 'viewlog refuses views' } = this.#options;
     try {
       this.bytes = await files.freeBytes(dir);
     } catch (error) {
@@ -45,7 +45,8 @@ export class FreeSpace {
     const enough = formatRoundedSize(minFreeBytes * ENOUGH);
     if (isLow)
       log.error(
-        `Free disk space at "${dir}" is below ${minimum}; ${effect} until at least ${enough} is free`,
+        `Free disk space at "${dir}" is below ${minimum}, so ${effect} until at least ${enough} is free; delete ` +
+          'files on the same disk that you no longer need (a view file only after you have copied it), or start viewlog with a lower --min-free',
       );
     else log.info(`Free disk space at "${dir}" is at least ${enough} again`);
   }

@@ -193,7 +193,7 @@ test('a store with too little free space refuses views until an eighth more is f
   await until(() => store.state().unavailable === undefined);
   await until(() => store.state().unavailableSinceMs === undefined);
   expect(log.lines[0]).toMatch(
-    /^error: Free disk space at ".*" is below --min-free \(800000 bytes\); refusing views until at least 879 KiB is free$/,
+    /^error: Free disk space at ".*" is below --min-free \(800000 bytes\), so viewlog refuses views until at least 879 KiB is free; delete files on the same disk that you no longer need \(a view file only after you have copied it\), or start viewlog with a lower --min-free$/,
   );
   expect(log.lines[1]).toMatch(/^info: Free disk space at ".*" is at least 879 KiB again$/);
   expect(log.lines).toHaveLength(2);
