@@ -58,9 +58,10 @@ export class ArchiveFiles {
   constructor(options: ArchiveFilesOptions) {
     this.#options = options;
     this.writer = new PatientWriter(options, async (day) => {
-      const before = this.warnings;
+      // A fault changes the record.
+      const before = this.record;
       await this.examine([fileNameOf('views', day)]);
-      return this.warnings !== before;
+      return this.record !== before;
     });
   }
 

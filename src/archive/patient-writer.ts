@@ -36,7 +36,7 @@ export class PatientWriter extends DayWriter {
 
   /**
    * @param checkFile called in each check, before a moved file is opened again. Returns whether it
-   *   has logged that the file is missing.
+   *   has found that the file is missing or was cut short.
    */
   constructor(options: PatientOptions, checkFile: (day: string) => Promise<boolean>) {
     super({ ...options, kind: 'views', durability: 'disk' });

@@ -122,7 +122,7 @@ export class DayWriter {
   /**
    * Opens the file again if its path names another file or if the file has shrunk; closes a past
    * day's file.
-   * @param isReported true: the caller has logged that the file is missing.
+   * @param isReported true: the caller has logged that the file is missing or was cut short.
    */
   async checkPath(today: string, isReported = false): Promise<Blocked | undefined> {
     const file = this.#file;
@@ -144,7 +144,8 @@ export class DayWriter {
         : isThere
           ? 'cut short by another program; the views that were cut off are gone'
           : 'replaced by another program';
-    if (found !== undefined || !isReported) this.#options.log.warn(`"${file.path}" was ${what}`);
+    const isReplaced = found !== undefined && !isThere;
+    if (isReplaced || !isReported) this.#options.log.warn(`"${file.path}" was ${what}`);
     return this.#tryOpen(today);
   }
 

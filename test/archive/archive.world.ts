@@ -71,6 +71,17 @@ describe.skipIf(!canRunNats())('an archive', () => {
     expect(missing.stderr).toMatch(/^error: There is no stream "VIEWS"; .*--nats-stream.*\n$/);
   });
 
+  it("doesn't say that views are gone which a restore brings back", async () => {
+    const { connection, url, data } = await streamOf(storedLines(DAYS[0]!, 3));
+    const archive = startArchive({ url, data });
+    await until(hasRecorded(data, 3));
+    fs.truncateSync(join(data, `views-${DAYS[0]}.ndjson`));
+    await archive.says(/^error: View file ".*" was cut short .* --restore 2026-02-28$/m);
+    await publish(connection, storedLines(DAYS[0]!, 4).slice(3));
+    await until(hasRecorded(data, 4));
+    expect((await archive.signal('SIGTERM')).stderr).not.toContain('gone');
+  });
+
   it('needs only the permissions that the manual lists', async () => {
     const [, rights = ''] = /^user: archive.*\n(permissions: \{.*?\n\})$/ms.exec(PAGE) ?? [];
     const config = `authorization { users: [
