@@ -119,6 +119,9 @@ export class StreamWatch {
     this.#receive({ type: 'inspected', askedMs, fault, hasSpace });
   }
 
+  /** True: the log doesn't say yet whether views are accepted. */
+  #isUnsaid = false;
+
   /**
    * Logs when views begin to be refused and when they are accepted again. `Cluster` logs that the
    * connection is lost.
@@ -129,7 +132,11 @@ export class StreamWatch {
     const before = this.#health;
     this.#health = next(before, event, performance.now());
     const { fault, isConnected } = this.#health;
-    if (refusalReason(this.#health) === refusalReason(before) || !isConnected) return;
+    if (refusalReason(this.#health) !== refusalReason(before)) this.#isUnsaid = true;
+    if (!this.#isUnsaid || !isConnected) return;
+    // A connection alone doesn't show that the stream still exists.
+    if (fault === undefined && !ANSWERS.has(event.type)) return;
+    this.#isUnsaid = false;
     if (fault === undefined) {
       this.#loggedDetail = '';
       return log.info(`Stream ${stream} accepts views again`);
@@ -139,6 +146,8 @@ export class StreamWatch {
     log.error(`Refusing views, because stream ${stream} can't store them: ${why}${fix}`);
   }
 }
+
+const ANSWERS: ReadonlySet<HealthEvent['type']> = new Set(['acknowledged', 'inspected', 'probed']);
 
 type Inspected = Extract<HealthEvent, { type: 'inspected' }>;
 

@@ -1,3 +1,5 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sleep } from '../../../src/base/time.ts';
 import { Random } from '../../simulation/random.ts';
@@ -119,6 +121,21 @@ describe.skipIf(!canRunNats())('a collector with a stream', () => {
     const ids = new Set((await nats.messages('VIEWS')).map(({ id }) => id));
     expect(load.answers.acknowledged.filter((id) => !ids.has(id))).toStrictEqual([]);
     await until(async () => (await viewlog.metrics())['viewlog_queue_bytes'] === 0);
+  });
+
+  it("doesn't log that a stream accepts views again before the stream has answered", async () => {
+    const nats = await startNats();
+    const viewlog = await start(nats);
+    expect(await accepts(viewlog)).toBe(true);
+    const [node] = nats.nodes;
+    await node!.stop('SIGTERM');
+    await refusal(viewlog);
+    fs.rmSync(join(node!.storeDir, 'jetstream'), { recursive: true });
+    await node!.start();
+    await viewlog.says(/^error: Refusing views, because .* the stream is gone; /m);
+    expect(viewlog.stdout()).not.toContain('accepts views again');
+    await makeStream(nats);
+    await viewlog.says(/^Stream VIEWS accepts views again$/m);
   });
 
   it('refuses views while the stream is full, logs this only once, and accepts views when there is space again', async () => {
