@@ -8,7 +8,13 @@ import { lookAround } from './look-around.ts';
 import { collectorMetrics } from './metrics.ts';
 import { Listing, meantBy, modelOf } from './model.ts';
 import { page } from './page.tsx';
-import { delistedStep, directoryNotice, fixLine, stepText } from './problem-words.ts';
+import {
+  delistedStep,
+  directoryNotice,
+  isStoringToday,
+  fixLine,
+  stepText,
+} from './problem-words.ts';
 import { type Judged, type JudgedReason, judgeAll } from './state.ts';
 import { replayRecords } from './resent.ts';
 import { statusText } from './text.ts';
@@ -82,7 +88,8 @@ export function collectorStatus({ keepDays, installation, snapshot }: CollectorS
   const directoryWarning = async (): Promise<string | undefined> => {
     const { closedDirectory } = await filesNow();
     if (closedDirectory === undefined) return undefined;
-    const { title, steps } = directoryNotice(closedDirectory, installation());
+    const isStoring = isStoringToday(snapshot());
+    const { title, steps } = directoryNotice(closedDirectory, installation(), undefined, isStoring);
     return [title, ...steps.map(stepText)].join(' ');
   };
   return { ...service, fixFor, directoryWarning };

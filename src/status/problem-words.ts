@@ -13,6 +13,7 @@ import {
 import { LIMITS } from '../base/limits.ts';
 import { printable, sentence } from '../base/text.ts';
 import { fileNameOf } from '../disk/names.ts';
+import { dayOf } from '../base/time.ts';
 import { modeText } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
 import type { Installation } from '../installation/installation.ts';
@@ -85,7 +86,9 @@ export function noticesOf(model: StatusModel): Notice[] {
   ];
   // While an obstacle exists, other commands fail.
   const obstacles = [
-    ...(closed === undefined ? [] : [directoryNotice(closed, of)]),
+    ...(closed === undefined
+      ? []
+      : [directoryNotice(closed, of, undefined, isStoringToday(model))]),
     ...(fault === undefined ? [] : [faultNotice(fault, of)]),
     ...(store.unavailable === undefined ? [] : [storeNotice(model)]),
     ...(closed === undefined ? closedFilesNotices(model) : []),
@@ -174,16 +177,25 @@ function lineStep(before: string, after: string): Step {
   return { text: 'The line:', quote: parts.map((part) => printable(part)) };
 }
 
-/** @param stopped if viewlog isn't running, the words before the account: `viewlog last ran`. */
+/** Returns whether the day's file is open, so that views can be stored even in a closed directory. */
+export const isStoringToday = ({ store, nowMs }: Pick<StatusModel, 'store' | 'nowMs'>): boolean =>
+  store.unavailable === undefined &&
+  (isStream(store) || store.path?.includes(dayOf(nowMs)) === true);
+
+/**
+ * @param stopped if viewlog isn't running, the words before the account: `viewlog last ran`.
+ * @param isStoring whether today's file is open, so views are still stored.
+ */
 export function directoryNotice(
   { account, owner, mode, isGivenAway }: NonNullable<ClosedDirectory>,
   of: Installation,
   stopped?: string,
+  isStoring = true,
 ): Notice {
-  const effect =
-    stopped === undefined
-      ? ". Today's views are still stored, but viewlog can't begin the next day's file or start again."
-      : ", so viewlog can't start.";
+  const still = isStoring
+    ? ". Today's views are still stored, but viewlog can't begin the next day's file or start again."
+    : ", so viewlog refuses views and can't start again.";
+  const effect = stopped === undefined ? still : ", so viewlog can't start.";
   const title =
     `The data directory "${printable(of.data ?? '', Infinity)}" belongs to ${owner} and has mode ${modeText(mode)}. ` +
     `${stopped ?? 'viewlog runs'} as ${account.name}, which can't create files there${effect}`;

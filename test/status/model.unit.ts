@@ -355,7 +355,9 @@ Views have been refused with 503 since ${at('14:00')}: ${why}.
     expect(scene.whole()).not.toContain('projects file');
     const store = { unavailable: 'x', detail: 'y' };
     scene.around = { ...scene.around, store };
-    expect(scene.text().split('\n')[1]).toBe(title);
+    expect(scene.text().split('\n')[1]).toBe(
+      title.replace(/\. Today.*/, ", so viewlog refuses views and can't start again."),
+    );
     expect(scene.whole()).not.toMatch(/srv\/viewlog doctor/);
     // Today's file is open, so views are still arriving.
     const open = sceneOf({ files: { closedDirectory } });
