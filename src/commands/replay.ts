@@ -1,18 +1,19 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import * as path from 'node:path';
-import { EXIT, Fatal } from '../base/exit.ts';
+import { EXIT, Fatal, orElse } from '../base/exit.ts';
 import { signals } from '../base/signals.ts';
-import { echo, printable } from '../base/text.ts';
+import { echo, printable, shellQuoted } from '../base/text.ts';
 import { systemClock } from '../base/time.ts';
 import { checkReadable } from '../disk/lines.ts';
 import { askHolder } from '../disk/lock.ts';
+import { replayRecordOf } from '../disk/names.ts';
 import { systemFiles } from '../disk/ops.ts';
 import { noDirectory, replayFiles } from '../replay/replay.ts';
 import { ownAddress } from '../http/listener.ts';
 import { type AsOwner, asOwnerOf } from '../disk/root.ts';
 import { doctor } from '../installation/commands.ts';
-import { type Announced, withOwners } from '../installation/installation.ts';
-import type { Settings } from '../settings.ts';
+import { absolute, type Announced, withOwners } from '../installation/installation.ts';
+import { OPTIONS, type Settings } from '../settings.ts';
 import { defineCommand } from './command.ts';
 
 /**
@@ -41,12 +42,15 @@ export const replay = defineCommand({
         `${what}; replay needs a file of refused views, such as refused-2026-01-31.ndjson`,
       );
     }
-    for (const file of files) checkReadable(file);
+    for (const file of files) {
+      checkReadable(file);
+      await checkPlace(file, settings.data);
+    }
     // The first signal ends the replay after the view that it is sending.
     const stopping = new AbortController();
     signals.onStop(() => stopping.abort());
     const isCertain = await replayFiles(files, {
-      url: settings['replay-to'] ?? (await addressOf(settings, self, asOwner)),
+      url: await addressOf(settings, self, asOwner),
       dir: settings.data,
       files: systemFiles,
       projectsPath: settings.projects,
@@ -69,18 +73,40 @@ export const replay = defineCommand({
 });
 
 /**
+ * Refuses a file in the data directory of another collector: the record there says which of its views
+ * were sent.
+ * @throws {Fatal} exit 64.
+ */
+async function checkPlace(file: string, data: string): Promise<void> {
+  const dir = path.dirname(absolute(file));
+  if (file === '-' || orElse(() => realpathSync(dir) === realpathSync(data), false)) return;
+  const record = replayRecordOf(path.basename(file).replace(/\.gz$/, ''));
+  const holder = await askHolder(dir).catch(() => undefined);
+  if (holder === undefined && !existsSync(path.join(dir, record))) return;
+  const shown = printable(dir, Infinity);
+  throw new Fatal(
+    EXIT.usage,
+    `"${echo(file)}" is in the data directory of a collector, which has the record of the views that were sent; give that directory: --data ${shellQuoted(shown)}`,
+  );
+}
+
+/**
  * Returns the address that the options choose, or that of the collector that holds the data
  * directory. At the default address, another collector could get the views.
  * @throws {Fatal} exit 69 if no collector holds the directory, or it is unknown whether one does.
  */
 async function addressOf(
-  settings: Settings<'host' | 'port' | 'data'>,
+  settings: Settings<'host' | 'port' | 'data' | 'replay-to'>,
   self: Announced,
   asOwner: AsOwner,
 ): Promise<string> {
   const { chosen } = self;
-  if (chosen.host !== undefined || chosen.port !== undefined) return ownAddress(settings);
+  const isAt = chosen.host !== undefined || chosen.port !== undefined;
+  const given = settings['replay-to'] ?? (isAt ? ownAddress(settings) : undefined);
+  // The default directory may be any working directory's.
+  if (given !== undefined && settings.data !== OPTIONS.data.fallback) return given;
   const holder = await askHolder(settings.data);
+  if (given !== undefined && holder !== undefined) return given;
   if (typeof holder === 'object' && holder.address !== undefined) return holder.address;
   if (!existsSync(settings.data)) throw noDirectory(settings.data);
   const dir = `"${printable(settings.data, Infinity)}"`;
@@ -95,6 +121,6 @@ async function addressOf(
   }
   throw new Fatal(
     EXIT.unavailable,
-    `No collector is writing to ${dir}; start the collector, or give its address with --to. ${how}`,
+    `No collector is writing to ${dir}; give the collector's own --data, or start it there. If it stores views in a stream, give its address with --to and, with --data, a directory for the records of replays. ${how}`,
   );
 }

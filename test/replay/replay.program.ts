@@ -1,9 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { Random } from '../simulation/random.ts';
+import { tempDir } from '../support/temp-dir.ts';
 import { dataDirectory, run, start, startViewlog, until } from '../support/viewlog.ts';
 import { MINIMAL_VIEW } from '../support/views.ts';
 
@@ -135,6 +143,39 @@ it("replay finds the collector by the data directory, not by the projects file's
   const again = ['replay', refusedPaths(data)[0]!, `--data=${data}`, projects];
   expect(await start(again, data).ended).toMatchObject({ code: 0 });
   expect([viewlog.lines().length, second.lines().length]).toStrictEqual([1, 0]);
+});
+
+it("replay refuses a file in a collector's data directory with another --data, and --to with the default one", async () => {
+  const viewlog = await startViewlog({ data: dataDirectory({ projects: [] }) });
+  await viewlog.post(MINIMAL_VIEW);
+  await until(() => viewlog.refusedLines().length === 1);
+  const projects = '{"projects":[{"id":"1000001"}]}';
+  writeFileSync(join(viewlog.data, 'projects.json'), projects);
+  const [file = ''] = refusedPaths(viewlog.data);
+  const own = `--data=${viewlog.data}`;
+  expect(await start(['replay', file, own], '/').ended).toMatchObject({ code: 0 });
+  const cwd = tempDir();
+  mkdirSync(join(cwd, 'data'));
+  writeFileSync(join(cwd, 'data/projects.json'), projects);
+  const to = ['--to', viewlog.url];
+  for (const isRunning of [true, false]) {
+    if (!isRunning) await viewlog.signal('SIGTERM');
+    const wrong = await start(['replay', file, ...to], cwd).ended;
+    expect([wrong.code, wrong.stderr]).toStrictEqual([
+      64,
+      expect.stringContaining(`give that directory: --data ${viewlog.data}\n`),
+    ]);
+  }
+  const copy = join(cwd, 'copy.ndjson');
+  copyFileSync(file, copy);
+  const elsewhere = await start(['replay', copy, ...to], cwd).ended;
+  expect([elsewhere.code, elsewhere.stderr]).toStrictEqual([
+    69,
+    expect.stringContaining(
+      'No collector is writing to "./data"; give the collector\'s own --data,',
+    ),
+  ]);
+  expect(viewlog.lines()).toHaveLength(1);
 });
 
 it('replay refuses a file of accepted views', async () => {
