@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as net from 'node:net';
 import { join } from 'node:path';
@@ -206,6 +206,24 @@ describe('explain', () => {
     const data = dataDirectory({ projects });
     const { stdout } = await run(['explain'], { data, input: JSON.stringify(MINIMAL_VIEW) });
     expect(stdout).toMatch(advice);
+  });
+
+  it('prints how to list a project again that was removed', async () => {
+    const entry = { id: MINIMAL_VIEW.p, name: 'Shop', origins: ['https://a.example'] };
+    const viewlog = await startViewlog({ data: dataDirectory({ projects: [entry] }) });
+    const { data } = viewlog;
+    await until(() => existsSync(join(data, 'last-projects.json')));
+    await viewlog.signal('SIGTERM');
+    writeFileSync(join(data, 'projects.json'), '{"projects":[]}');
+    const input = JSON.stringify({ ...MINIMAL_VIEW, mb: 'x' });
+    expect((await run(['explain'], { data, input })).stdout).toMatch(/\nCorrect the page .*\n$/);
+    const { stdout } = await run(['explain'], { data, input: JSON.stringify(MINIMAL_VIEW) });
+    const [, again = 'false'] =
+      / was removed from .* To list the project again: (.*)/.exec(stdout) ?? [];
+    execFileSync('sh', ['-c', again], { cwd: '/' });
+    expect(JSON.parse(readFileSync(join(data, 'projects.json'), 'utf8'))).toStrictEqual({
+      projects: [{ ...entry, active: true }],
+    });
   });
 
   it('judges a stored refused view by its own origin unless --origin names another', async () => {

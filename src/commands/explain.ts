@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import * as commands from '../installation/commands.ts';
@@ -12,6 +13,7 @@ import { cannotRead } from '../disk/lines.ts';
 import { correctedOrigin, exampleOrigin } from '../projects/origins.ts';
 import { loadProjects, type Projects } from '../projects/project-list.ts';
 import { sampleOf } from '../status/counts.ts';
+import { lastEntryOf } from '../status/saved-counts.ts';
 import { meantBy } from '../status/model.ts';
 import { faultWords, fixLine } from '../status/problem-words.ts';
 import { readRefusedLine, type StoredRefusal } from '../store/refused/refused-line.ts';
@@ -81,7 +83,7 @@ export const explain = defineCommand({
     const hint =
       remedy.kind === 'check-proxy'
         ? 'Complete the view: its JSON ends without the closing "}".'
-        : hintFor({ sample, remedy, fixedMs: undefined }, projects, await withOwners(self));
+        : await hintFor({ sample, remedy, fixedMs: undefined }, projects, await withOwners(self));
     print(hint);
     return EXIT.badData;
   },
@@ -137,10 +139,21 @@ function describe({ code, detail, issues = [] }: Refusal): string {
 }
 
 /** Returns the fix as a line that ends with a command, if there is one. */
-function hintFor(refused: Parameters<typeof fixLine>[0], all: Projects, of: Installation): string {
+async function hintFor(
+  refused: Parameters<typeof fixLine>[0],
+  all: Projects,
+  of: Installation,
+): Promise<string> {
   const { sample, remedy } = refused;
   const { project: id = '' } = sample;
   const project = all.find(id);
+  const isUnlisted = project === undefined && sample.code === 'project-not-activated';
+  const dir = of.data ?? dirname(of.projects ?? '');
+  const last = isUnlisted ? await lastEntryOf(id, dir) : undefined;
+  if (last !== undefined) {
+    const again = commands.activateAsWas(of, last, all.operator);
+    return `Project ${id} was removed from the projects file. If the id is wrong, correct it in the script of the page. To list the project again: ${again}`;
+  }
   const kind = project ? 'project' : 'unlisted';
   const sender = { id, kind, active: project?.active === true, removed: undefined } as const;
   const meant = meantBy({ ...sender, reasons: [refused] }, all);

@@ -11,7 +11,7 @@ import { viewUrl } from '../base/option.ts';
 import { clip } from '../base/text.ts';
 import { parseUrl } from '../base/url.ts';
 import { REPLAY_HEADER } from '../collector/receive-view.ts';
-import { activate, doctor, help } from '../installation/commands.ts';
+import { activate, activateAsWas, doctor, help } from '../installation/commands.ts';
 import type { Installation } from '../installation/installation.ts';
 import { described, isFromViewlog, preflightFrom, refusalIn, replyFields } from './reply.ts';
 import { STATUS_REFUSALS } from '../status/guard.ts';
@@ -110,9 +110,11 @@ const isReached = ({
 
 /** Makes a check that runs only if the address reaches viewlog. */
 const reached =
-  (check: (proxy: ProxyReplies, of: Installation) => readonly Verdict[]) =>
-  ({ proxy, of }: Facts): readonly Verdict[] =>
-    proxy !== undefined && isReached(proxy) ? check(proxy, of) : [];
+  (check: (proxy: ProxyReplies, of: Installation, facts: Facts) => readonly Verdict[]) =>
+  (facts: Facts): readonly Verdict[] => {
+    const { proxy, of } = facts;
+    return proxy !== undefined && isReached(proxy) ? check(proxy, of, facts) : [];
+  };
 
 const LOST = "views from pages don't arrive";
 
@@ -250,7 +252,7 @@ export const checkSize = reached(({ preflight, large, largeBytes, view }) => {
 
 const SIZE_SETTINGS = 'nginx: client_max_body_size; Caddy: max_size in request_body';
 
-export const checkView = reached((proxy, of) => {
+export const checkView = reached((proxy, of, { status }) => {
   const { url, origin, project = '', large, largeBytes, view, isStored } = proxy;
   if (view === undefined) return [];
   const size = isFromViewlog(large) ? `, in a body of ${formatSize(largeBytes)},` : '';
@@ -284,6 +286,11 @@ export const checkView = reached((proxy, of) => {
   const [fault] = detail.split(/\. If the id is right/);
   const refused = `${what} was refused with ${code}: ${fault}.`;
   if (code === 'project-not-activated') {
+    const removed = status.overview?.unlisted.find(({ id }) => id === project)?.removed;
+    if (removed !== undefined) {
+      const again = 'The project was removed from the projects file. To list it again:';
+      return [warning(refused, again, activateAsWas(of, removed))];
+    }
     const fix =
       'If the id is right, activate the project. Without --origin, a new project accepts views from every site:';
     return [warning(refused, fix, activate(of, project))];

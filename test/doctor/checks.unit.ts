@@ -961,6 +961,18 @@ it('the doctor never suggests a new entry while a removed one is known', () => {
   );
 });
 
+it('the doctor prints how to list a removed project again whose view was refused', () => {
+  const scene = new Scene([{ id: '7', origins: ['https://shop.example'] }, { id: '8' }]);
+  scene.accept(1, '7');
+  scene.list({ id: '8' });
+  const refused = proxied({ project: '7', view: problem('project-not-activated', 'No.') });
+  expect(problemLines({ ...shown(scene), ...refused })).toContainEqual(
+    expect.stringMatching(
+      /^warning view: .* The project was removed from the projects file\. To list it again: \S+ activate 7 --data \/data --origin https:\/\/shop\.example$/,
+    ),
+  );
+});
+
 it('the doctor warns of a removed project although others are active', () => {
   const scene = new Scene([...PROJECTS, { id: '8' }]);
   scene.accept(1, '8');
