@@ -49,7 +49,7 @@ function head(report: Report): string[] {
     headline(report),
     lastWeekInWords(report),
     ...figuresOf(report).map(
-      ([name, value, note]) => `${name}: ${value}${note.startsWith('in ') ? '' : ','} ${note}`,
+      ([name, value, note]) => `${name}: ${value}${/^(in|on) /.test(note) ? '' : ','} ${note}`,
     ),
   ].filter((line) => line !== '');
 }
