@@ -30,7 +30,7 @@ export function reportOf(totals: Totals, top: number): Report {
     projectNames: Object.fromEntries(listed.flatMap(({ id, name }) => (name ? [[id, name]] : []))),
     views: projects.count,
     ...compared(totals, full),
-    ...(read.length > 0 && { averageDay: Math.round(viewsOf(read) / read.length) }),
+    ...(read.length > 0 && { averageDay: rounded(viewsOf(read) / read.length) }),
     ...(projects.count > 0 && busiest(days, hours)),
     invalidLines: totals.invalidLines,
     brokenFiles: totals.brokenFiles,
@@ -41,6 +41,10 @@ export function reportOf(totals: Totals, top: number): Report {
     ...lists(totals, top),
   };
 }
+
+/** Returns a small average with one decimal. */
+const rounded = (average: number): number =>
+  average < 10 ? Math.round(10 * average) / 10 : Math.round(average);
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0);
 const viewsOf = (days: readonly Day[]): number => sum(days.map(({ views }) => views));

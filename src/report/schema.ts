@@ -81,7 +81,9 @@ export const ReportSchema = v.object({
     described(today, 'Today so far, if today is requested and it or yesterday has views.'),
   ),
   lastWeek: v.optional(described(lastWeek, 'The last 7 full days and the 7 full days before.')),
-  averageDay: v.optional(viewsOf('Views per full day.')),
+  averageDay: v.optional(
+    described(v.pipe(v.number(), v.minValue(0)), 'Views per full day; below 10, with one decimal.'),
+  ),
   busiestDay: v.optional(v.object({ day, views })),
   busiestHour: v.optional(v.object({ hour: views, views })),
   invalidLines: viewsOf("Lines skipped because they aren't views in JSON."),

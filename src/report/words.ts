@@ -80,7 +80,10 @@ export function figuresOf(report: Report): Figure[] {
   const busiest: Figure = ['Busiest time of day', `${clockOf(hour)}–${clockOf(hour + 1)}`, ofAll];
   // The headline has the number of views.
   if (days.length === 1) return [busiest];
-  const [inDays, average] = [`in ${plural(days.length, 'day')}`, formatCount(averageDay)];
+  const inDays = `in ${plural(days.length, 'day')}`;
+  const isSmall =
+    averageDay === 0 && days.some(({ views: ofDay, isPartial }) => ofDay > 0 && !isPartial);
+  const average = isSmall ? 'less than 0.1' : formatCount(averageDay);
   const change = today && `${changeInWords(today.views, today.yesterday)} yesterday by`;
   return [
     ['Views', formatCount(views), today ? `${inDays}, ${average} per full day` : inDays],

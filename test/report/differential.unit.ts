@@ -6,6 +6,9 @@ import type { Report } from '../../src/report/schema.ts';
 import { Random } from '../simulation/random.ts';
 import { reportOn, SITE, viewAt } from './report-on.ts';
 
+const rounded = (average: number): number =>
+  average < 10 ? Math.round(10 * average) / 10 : Math.round(average);
+
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const CASES = 250;
@@ -271,7 +274,7 @@ function expectedOf({
       ...(hasToday &&
         todays + yesterday > 0 && { today: { day: today, views: todays, yesterday } }),
       ...(full.length >= 14 && { lastWeek: { views: week(7), before: week(14) } }),
-      ...(full.length > 0 && { averageDay: Math.round(total(full) / full.length) }),
+      ...(full.length > 0 && { averageDay: rounded(total(full) / full.length) }),
       ...(chosen.length > 0 && {
         busiestDay: (({ day, views }) => ({ day, views }))(
           days[most(days.map(({ views }) => views))]!,

@@ -69,7 +69,7 @@ it('the figures of a report are its views, in total, per full day and today so f
     );
   const busiestHour = 'Busiest time of day: 10:00–11:00, 100% of all views';
   expect(said('2026-03-12')).toStrictEqual([
-    'Views: 9, in 3 days, 3 per full day',
+    'Views: 9, in 3 days, 2.5 per full day',
     'Today so far: 4, up 2 views from 2 yesterday by 12:00',
     'Busiest day: Sat 14 Mar, 4 views',
     busiestHour,
