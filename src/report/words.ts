@@ -62,11 +62,12 @@ function silentDaysInWords(spans: readonly Span[]): string {
 }
 
 /** Returns a sentence about the last seven full days; empty if there are fewer than 14. */
-export function lastWeekInWords({ lastWeek }: Report): string {
+export function lastWeekInWords({ lastWeek, toDay }: Report): string {
   if (lastWeek === undefined) return '';
   const { views, before } = lastWeek;
   const change = changeInWords(views, before);
-  return `Last 7 full days: ${plural(views, 'view')}, ${change} in the 7 days before.`;
+  const which = toDay === undefined ? 'Last 7 full days' : 'Last 7 full days of this period';
+  return `${which}: ${plural(views, 'view')}, ${change} in the 7 days before.`;
 }
 
 type Figure = [name: string, value: string, note: string];

@@ -59,6 +59,8 @@ it('a report of at least 14 full days compares the last 7 with the 7 before them
     'Last 7 full days: 163 views, up 135 views from 28 in the 7 days before.',
   );
   expect(said('2026-03-01', counts.slice(1))).toBe('');
+  const past = reportOn(daily('2026-02-28', counts), { toDay: '2026-03-13' });
+  expect(lastWeekInWords(past)).toMatch(/^Last 7 full days of this period: /);
 });
 
 it('the figures of a report are its views, in total, per full day and today so far, and the busiest day and hour', () => {
