@@ -115,6 +115,6 @@ function viewFilesOf(operand: string, warn: (message: string) => void): string[]
     EXIT.badData,
     isUnread
       ? `Every view file in "${name}" is compressed with zstd, so none was checked`
-      : `No view files in "${name}"; name the collector's data directory`,
+      : `No view files in "${name}". If it is the data directory, no view has been stored yet; otherwise, name the data directory.`,
   );
 }

@@ -56,10 +56,17 @@ describe('verify', () => {
         /zst: not read\n.*: it is compressed with zstd; run: zstd -d --rm .*zst$/m,
       ),
     ]);
+    const none = await run(['verify', tempDir()]);
+    expect([none.code, none.stderr]).toStrictEqual([
+      65,
+      expect.stringMatching(
+        /^error: No view files in ".*"\. If it is the data directory, no view /,
+      ),
+    ]);
     const onlyUnread = tempDir();
     writeFileSync(join(onlyUnread, 'views-2026-03-01.ndjson.zst'), '');
-    const none = await run(['verify', onlyUnread]);
-    expect([none.code, none.stderr]).toStrictEqual([
+    const unreadable = await run(['verify', onlyUnread]);
+    expect([unreadable.code, unreadable.stderr]).toStrictEqual([
       65,
       expect.stringMatching(
         /\nerror: Every view file in ".*" is compressed with zstd, so none was checked\n$/,
