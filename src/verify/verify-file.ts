@@ -84,8 +84,8 @@ class FileCheck {
     if (!this.#recent.add(copyOf(id))) this.#note('duplicate id');
     const day = ts.slice(0, 10);
     if (day !== (this.#day ?? day)) this.#note('misplaced line', day);
-    this.#firstTs ??= copyOf(ts);
-    this.#lastTs = ts;
+    if (this.#firstTs === undefined || ts < this.#firstTs) this.#firstTs = copyOf(ts);
+    if (this.#lastTs === undefined || ts > this.#lastTs) this.#lastTs = ts;
     return undefined;
   }
 
@@ -122,11 +122,11 @@ class FileCheck {
     return this.#isUnended ? [...findings, unended] : findings;
   }
 
-  /** Returns `40 lines, 10,240 bytes, 2026-03-01T00:00:00.000Z to 2026-03-01T00:00:39.000Z`. */
   get isEmpty(): boolean {
     return this.#lines === 0;
   }
 
+  /** Returns `40 lines, 10,240 bytes, 2026-03-01T00:00:00.000Z to 2026-03-01T00:00:39.000Z`. */
   summary(): string {
     const span = this.#firstTs === undefined ? '' : `, ${this.#firstTs} to ${this.#lastTs!}`;
     return `${plural(this.#lines, 'line')}, ${plural(this.#bytes, 'byte')}${span}`;

@@ -83,6 +83,12 @@ it('verify finds an id that occurs again 100,000 lines later', async () => {
   expect(said).toContain('1 duplicate id: line 100002');
 });
 
+it("verify prints the earliest and the latest time of a file's views", async () => {
+  const { summary } = await verify(text(LINES.with(39, LINES[0]!)));
+  const times = LINES.slice(0, -1).map((line) => /"ts":"([^"]+)"/.exec(line)![1]!);
+  expect(summary).toContain(`, ${times[0]} to ${times.at(-1)}`);
+});
+
 it("verify says that it can't decompress a file that was cut off", async () => {
   const torn = gzipSync(text(LINES)).subarray(0, 300);
   const { isValid, said } = await verify(torn, `views-${DAY}.ndjson.gz`);
