@@ -27,6 +27,7 @@ import { isStream } from './health.ts';
 import type { ProjectRow, StatusModel } from './model.ts';
 import { type Issue, type RefusalCode, REFUSALS } from '../view/refusal.ts';
 import type { Obstacle, Remedy } from '../view/remedy.ts';
+import { withKind } from '../view/view-faults.ts';
 import type { ClosedDirectory, Space } from './look-around.ts';
 import type { Dropped } from '../store/store.ts';
 import { type Colour, type Fate, isFixed, isOpen, type JudgedReason } from './state.ts';
@@ -784,9 +785,10 @@ const whyLost = (code: RefusalCode, { why }: Fate): string =>
 export function faultWords({ field, message, received }: Omit<Issue, 'expected'>): string {
   const name = field === '' ? 'the view' : `"${printable(field)}"`;
   const [fact, hint] = printable(message).split(/ \((did you mean .*\?)\)$/);
-  const more = [received === 'nothing' ? '' : `received ${printable(received)}`, hint].filter(
-    Boolean,
-  );
+  const more = [
+    received === 'nothing' ? '' : `received ${withKind(printable(received), message)}`,
+    hint,
+  ].filter(Boolean);
   return `${name} ${fact}${more.length === 0 ? '' : ` (${more.join('; ')})`}`;
 }
 

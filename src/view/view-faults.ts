@@ -36,10 +36,14 @@ export function invalidView(value: unknown): Refusal {
 function sentence({ field, message, received }: Issue): string {
   const text = `${field === '' ? 'The view' : `"${field}"`} ${message}`;
   // Without these words, a number in quotes would look like the expected number.
-  const found = received.startsWith('"') ? `the string ${received}` : received;
+  const found = received.startsWith('"') ? `the string ${received}` : withKind(received, message);
   if (message.startsWith('must')) return `${text}; received ${found}.`;
   return `${text}.`;
 }
+
+/** Returns what was received, and that it is a number if a string was expected: digits look alike. */
+export const withKind = (received: string, message: string): string =>
+  /^-?\d/.test(received) && message.includes('string') ? `the number ${received}` : received;
 
 /** Names that other programs give to fields of a view. */
 const OTHER_NAMES = new Map([

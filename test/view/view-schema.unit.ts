@@ -180,7 +180,7 @@ describe('the errors of a view', () => {
     [62, 'The view has 62 faults, the first 50 listed in issues.'],
   ])('are all counted, and the first 50 listed, if there are %i', (count, said) => {
     const { detail, issues } = refused(changed({ mp: { p: Array(count).fill(1) } }));
-    expect(detail).toBe(`"mp.p[0]" must be a string; received 1. ${said}`);
+    expect(detail).toBe(`"mp.p[0]" must be a string; received the number 1. ${said}`);
     expect(issues).toHaveLength(50);
   });
 
