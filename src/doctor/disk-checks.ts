@@ -96,8 +96,10 @@ export const checkUser = inside((seen, { of, source, unitUser }) => {
   if (account?.uid === 0 && source === 'options') {
     const fix =
       "If viewlog should run as a service's account, first give that account the directory and everything in it. Replace USER with the account's name:";
-    const command = commands.giveBack(of, undefined);
-    return [warning(`${whose}, so viewlog would run as root.`, fix, command)];
+    const chown = commands.giveBack(of, undefined);
+    const start = commands.start(of);
+    const asRoot = start === undefined ? '' : `\nIf it should run as root, start it:\n  ${start}`;
+    return [warning(`${whose}, so viewlog would run as root.`, `${fix}\n  ${chown}${asRoot}`)];
   }
   if (account !== undefined) {
     const { uid, name } = account;

@@ -692,7 +692,7 @@ const FINDINGS: Findings = {
     { ...givenAway('options'), unitUser: { ...SERVICE, name: '#4711' } },
   ],
   'root owns the data directory and viewlog has never started': [
-    "warning user: The data directory belongs to root, so viewlog would run as root. If viewlog should run as a service's account, first give that account the directory and everything in it. Replace USER with the account's name: sudo chown -R USER: /data",
+    "warning user: The data directory belongs to root, so viewlog would run as root. If viewlog should run as a service's account, first give that account the directory and everything in it. Replace USER with the account's name: sudo chown -R USER: /data If it should run as root, start it: viewlog serve --data /data",
     {
       ...inside({ directory: { ...ROOTS, mode: 0o40750 }, files: [ROOTS] }),
       source: 'options',
