@@ -87,7 +87,15 @@ async function removeOldest(kind: FileKind, options: RetentionOptions): Promise<
   const oldest = overdueDays(kind, names, keepDays, now()).find((day) => !isInUse(kind, day));
   if (oldest === undefined || !isLocked()) return;
   for (const name of filesIn(names, kind, oldest)) {
-    await ifPresent(files.unlink(`${dir}/${name}`));
-    log.info(`Removed "${dir}/${name}", which is more than ${plural(keepDays, 'day')} old`);
+    const what = `"${dir}/${name}", which is more than ${plural(keepDays, 'day')} old`;
+    try {
+      await ifPresent(files.unlink(`${dir}/${name}`));
+      log.info(`Removed ${what}`);
+    } catch (error) {
+      log.warn(
+        `Can't remove ${what}: ${errorText(error)}; remove it, because viewlog removes no later file of this kind before it`,
+      );
+      return;
+    }
   }
 }

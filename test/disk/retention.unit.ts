@@ -77,6 +77,22 @@ it('per hour, retention removes all files of one day of each kind and logs each 
   expect(left()).toStrictEqual(kept.sort());
 });
 
+it("retention names a file that it can't remove, and removes no later one", async () => {
+  const { dir, log, pass, left } = started(refused(2, 5, 6));
+  const [stuck, ...later] = left();
+  fs.rmSync(join(dir, stuck!));
+  fs.mkdirSync(join(dir, stuck!));
+  await pass(2);
+  const warning = `warn: Can't remove "${dir}/${stuck}", which is more than 2 days old: `;
+  expect(log.lines).toStrictEqual([
+    expect.stringContaining(warning),
+    expect.stringMatching(
+      /; remove it, because viewlog removes no later file of this kind before it$/,
+    ),
+  ]);
+  expect(left()).toStrictEqual([stuck, ...later]);
+});
+
 it('files are overdue once retention has had two hours to remove them', () => {
   const names = [...views(1, 2, 5), `${views(1)[0]}.gz`, ...refused(1, 2, 3), record(2)];
   const overdueAt = (time: string, keepDays = { views: 2, refused: 2 }): readonly string[] =>
