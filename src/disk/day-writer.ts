@@ -143,7 +143,7 @@ export class DayWriter {
         ? 'moved or removed by another program; if it was removed, its views are gone'
         : isThere
           ? 'cut short by another program; the views that were cut off are gone'
-          : 'replaced by another program';
+          : 'replaced by another program; views that the new file lacks are in the old one if it was moved, and otherwise gone';
     const isReplaced = found !== undefined && !isThere;
     if (isReplaced || !isReported) this.#options.log.warn(`"${file.path}" was ${what}`);
     return this.#tryOpen(today);

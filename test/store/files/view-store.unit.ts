@@ -242,7 +242,7 @@ test.each([
       fs.writeFileSync(`${path}.new`, '');
       fs.renameSync(`${path}.new`, path);
     },
-    'replaced by another program',
+    'replaced by another program; views that the new file lacks are in the old one if it was moved, and otherwise gone',
   ],
   [
     'empties',
