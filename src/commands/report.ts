@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { readEnv } from '../base/env.ts';
 import { EXIT, Fatal, orElse } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
@@ -39,6 +39,7 @@ export const report = defineCommand({
         '--html - and --json both go to stdout; give --html a file. For example: --html report.html',
       );
     }
+    if (html !== undefined) checkPage(html);
     const calendar = calendarOf(settings);
     const listed = await listedIn(settings.projects, log);
     const { project } = settings;
@@ -71,6 +72,17 @@ export const report = defineCommand({
     return EXIT.done;
   },
 });
+
+/** @throws {Fatal} exit 73 for a file that isn't an earlier report: nothing else is overwritten. */
+function checkPage(path: string): void {
+  if (!orElse(() => statSync(path).isFile() && statSync(path).size > 0, false)) return;
+  const [fd, start] = [openSync(path, 'r'), Buffer.alloc(200)];
+  readSync(fd, start, 0, start.length, 0);
+  closeSync(fd);
+  if (start.includes('<meta name="generator" content="viewlog"/>')) return;
+  const what = `"${echo(path)}" exists and isn't a report of viewlog`;
+  throw new Fatal(EXIT.cannotCreate, `${what}; name another file for --html`);
+}
 
 /** @throws {Fatal} exit 64 if it is no file but a directory, a day or a project's id; 65 if it is compressed with zstd. */
 function checkOperand(operand: string): void {

@@ -32,6 +32,7 @@ export function htmlReport(report: Report): string {
     <html lang="en">
       <head>
         <meta charset="utf-8" />
+        <meta name="generator" content="viewlog" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta http-equiv="Content-Security-Policy" content={POLICY} />
         <meta name="referrer" content="no-referrer" />

@@ -112,6 +112,25 @@ it.each([
   expect([code, stderr]).toStrictEqual([64, `error: ${said}\n`]);
 });
 
+it('report overwrites a page, but no other file', async () => {
+  const data = dataWith({ [NAME]: text([viewAt(DAY)]), 'page.html': '' });
+  const before = readFileSync(`${data}/${NAME}`, 'utf8');
+  for (let time = 0; time < 2; time++) {
+    expect(await run(['report', '--html', `${data}/page.html`], { data })).toMatchObject({
+      code: 0,
+    });
+  }
+  writeFileSync(`${data}/index.html`, '<!doctype html><title>My site</title>');
+  for (const name of [NAME, 'index.html']) {
+    const { code, stderr } = await run(['report', '--html', `${data}/${name}`], { data });
+    expect([code, stderr]).toStrictEqual([
+      73,
+      `error: "${data}/${name}" exists and isn't a report of viewlog; name another file for --html\n`,
+    ]);
+  }
+  expect(readFileSync(`${data}/${NAME}`, 'utf8')).toBe(before);
+});
+
 it('report prints the command that decompresses a zstd file', async () => {
   const { code, stderr } = await run(['report', 'a.ndjson.zst']);
   expect([code, stderr]).toStrictEqual([
