@@ -335,11 +335,15 @@ export function meantBy(
   const isTheirs = (one: Project): boolean =>
     one.origins !== undefined && [...origins].some((origin) => one.allowsOrigin(origin));
   const owners = others.filter(isTheirs);
-  const meant = active ? undefined : (typoOf(id, owners) ?? typoOf(id, others));
-  if (meant !== undefined) return { id: meant.id, name: meant.name };
+  const near = (some: readonly Project[]) => {
+    const meant = active ? undefined : typoOf(id, some);
+    return meant && { id: meant.id, name: meant.name };
+  };
+  const own = near(owners);
+  if (own !== undefined) return own;
   const [owner, ...more] = owners.length > 0 ? owners : listed.filter(isTheirs);
   const isOwner = (active || kind === 'unlisted') && removed === undefined && more.length === 0;
-  if (owner === undefined || !isOwner) return undefined;
+  if (owner === undefined || !isOwner) return near(others);
   const origin = [...origins].find((one) => owner.allowsOrigin(one));
   return { id: owner.id, name: owner.name, origin, isInactive: !owner.active };
 }

@@ -1793,6 +1793,15 @@ it('the status page names a listed id if an unlisted or inactive id is probably 
     'If you have activated 1000201 instead, send the views again:',
     'If you have activated 1000011 instead, send the views again:',
   ]);
+  // The origin says more than a similar id.
+  scene.list(
+    AURORA,
+    { id: '1000001', name: 'Aurora' },
+    { id: '5', name: 'Kelp', origins: [MOVED] },
+  );
+  expect(scene.whole()).toContain(
+    `  ${MOVED} is an origin of 5 (Kelp). If its pages should send 5, `,
+  );
   // Only one project lists the origin.
   scene.list({ id: '5', name: 'Kelp', origins: [MOVED] }, { id: '6' });
   const owner = `  ${MOVED} is an origin of 5 (Kelp). If its pages should send 5, correct them; the views `;
