@@ -348,7 +348,8 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
   }
   if (found.length > 0 || store.unavailable !== undefined) return found;
   const ids = overview.unlistedInAll - overview.removedInAll;
-  const others = ids > 0 ? `, only views of ${plural(ids, 'unlisted id')}` : '';
+  const others =
+    ids > 0 ? `, only views of ${plural(ids, 'unlisted id')} (see the status page)` : '';
   return [ok(`No views of listed projects are being refused${others}.`)];
 }
 

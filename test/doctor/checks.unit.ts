@@ -1116,6 +1116,16 @@ it('the doctor also prints a command for a file elsewhere if root has copied fil
   expect(fixes.map((line) => /sudo (\S+)/.exec(line)?.[1])).toStrictEqual(['chgrp', 'chown']);
 });
 
+it('the doctor says where unlisted ids are shown', () => {
+  const scene = new Scene([{ id: '8' }]);
+  scene.refuse(2, { code: 'project-not-activated', project: '66' }, 'https://c.example');
+  const found = examined(shown(scene)).find(({ check }) => check === 'refusals');
+  expect(found).toMatchObject({
+    state: 'ok',
+    what: 'No views of listed projects are being refused, only views of 1 unlisted id (see the status page).',
+  });
+});
+
 it('the doctor lists five problems, and where the others are', () => {
   const projects = Array.from({ length: 7 }, (_, i) => ({ id: String(i), active: false }));
   const scene = new Scene(projects);
