@@ -137,6 +137,21 @@ function silentFix({ of: { address = 'viewlog' }, settings: { status } }: Facts)
   return `If the proxy is Caddy, make sure that it passes /view on to ${address}${health}. Otherwise, check the proxy and the firewall.`;
 }
 
+/**
+ * Reports an address that redirects. Browsers follow no redirect of a preflight; they repeat a POST
+ * within their own origin only after 307 and 308.
+ */
+function redirectOf(location: string, what: string, url: string, of: Installation): Verdict {
+  const target = parseUrl(location, url);
+  const to = target && viewUrl.read(target.href);
+  const lost = `${what} Browsers follow no redirect of a view to another origin, and make a GET of most others.`;
+  if (target?.pathname !== new URL(url).pathname)
+    return atProxy(error, of, lost, 'In the proxy, pass the path on without a redirect.');
+  if (to === undefined) return error(lost, "In the pages, use viewlog's own address.");
+  const fix = 'In the pages, use the target of the redirect. To test that address, run:';
+  return error(lost, fix, doctor(of, { url: to }));
+}
+
 export function checkUrl(facts: Facts): readonly Verdict[] {
   const { proxy, of, reply } = facts;
   if (proxy === undefined) return [];
@@ -179,17 +194,7 @@ export function checkUrl(facts: Facts): readonly Verdict[] {
     return [error(what, fixFor(facts))];
   }
   const location = get.headers.get('location');
-  if (location !== null) {
-    // Browsers follow no redirect of a preflight.
-    const target = parseUrl(location, url);
-    const to = target && viewUrl.read(target.href);
-    const lost = `${what} Browsers don't follow this redirect.`;
-    if (to === undefined) return [error(lost, "In the pages, use viewlog's own address.")];
-    const test = doctor(of, { url: to });
-    return [
-      error(lost, 'In the pages, use the target of the redirect. To test that address, run:', test),
-    ];
-  }
+  if (location !== null) return [redirectOf(location, what, url, of)];
   const isRunning = reply !== undefined && isFromViewlog(reply);
   const pass = isRunning
     ? `In the proxy, pass /view on to ${of.address}.`

@@ -399,11 +399,15 @@ const FINDINGS: Findings = {
     withoutToken(false),
   ],
   'the address redirects to another host': [
-    "error url: https://views.example/view doesn't reach viewlog (status 301, a redirect to https://www.views.example/view), so views from pages don't arrive. Browsers don't follow this redirect. In the pages, use the target of the redirect. To test that address, run: viewlog doctor --data /data --url https://www.views.example/view",
+    "error url: https://views.example/view doesn't reach viewlog (status 301, a redirect to https://www.views.example/view), so views from pages don't arrive. Browsers follow no redirect of a view to another origin, and make a GET of most others. In the pages, use the target of the redirect. To test that address, run: viewlog doctor --data /data --url https://www.views.example/view",
     proxied({
       get: answer(301, { location: 'https://www.views.example/view' }),
       preflight: answer(301),
     }),
+  ],
+  'the address redirects to another path': [
+    "error url: https://views.example/view doesn't reach viewlog (status 301, a redirect to /view/), so views from pages don't arrive. Browsers follow no redirect of a view to another origin, and make a GET of most others. In the proxy, pass the path on without a redirect. For examples, run: viewlog help proxies",
+    proxied({ get: answer(301, { location: '/view/' }), preflight: answer(301) }),
   ],
   "the proxy can't reach viewlog": [
     "error url: https://views.example/view doesn't reach viewlog (status 502 from nginx), so views from pages don't arrive. In the proxy, pass /view on to http://127.0.0.1:8080. For examples, run: viewlog help proxies",
