@@ -195,6 +195,11 @@ export function checkUrl(facts: Facts): readonly Verdict[] {
   }
   const location = get.headers.get('location');
   if (location !== null) return [redirectOf(location, what, url, of)];
+  const { pathname } = new URL(url);
+  if (pathname !== '/view') {
+    const fix = `Leave the path out of --url, unless the proxy serves viewlog there. In that case, pass ${pathname} on to ${of.address}/view.`;
+    return [atProxy(error, of, what, fix)];
+  }
   const isRunning = reply !== undefined && isFromViewlog(reply);
   const pass = isRunning
     ? `In the proxy, pass /view on to ${of.address}.`

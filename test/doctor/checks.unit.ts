@@ -409,6 +409,14 @@ const FINDINGS: Findings = {
     "error url: https://views.example/view doesn't reach viewlog (status 301, a redirect to /view/), so views from pages don't arrive. Browsers follow no redirect of a view to another origin, and make a GET of most others. In the proxy, pass the path on without a redirect. For examples, run: viewlog help proxies",
     proxied({ get: answer(301, { location: '/view/' }), preflight: answer(301) }),
   ],
+  'the address has another path than the proxy passes on': [
+    "error url: https://views.example/blog/view doesn't reach viewlog (status 404 from nginx), so views from pages don't arrive. Leave the path out of --url, unless the proxy serves viewlog there. In that case, pass /blog/view on to http://127.0.0.1:8080/view. For examples, run: viewlog help proxies",
+    proxied({
+      url: 'https://views.example/blog/view',
+      get: answer(404, { server: 'nginx' }),
+      preflight: answer(404),
+    }),
+  ],
   "the proxy can't reach viewlog": [
     "error url: https://views.example/view doesn't reach viewlog (status 502 from nginx), so views from pages don't arrive. In the proxy, pass /view on to http://127.0.0.1:8080. For examples, run: viewlog help proxies",
     proxied({ get: answer(502, { server: 'nginx' }), preflight: answer(502) }),
