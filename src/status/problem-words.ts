@@ -839,6 +839,8 @@ export function fixOf(reason: Refused, of: Installation, meant?: ProjectRow['mea
     return { text: fixedWords(reason, fixedMs) };
   }
   if (remedy.kind === 'wait') return { text: laterOf(remedy.obstacle, 'the fix') };
+  if (remedy.kind === 'fixed' && (reason.fate?.resent ?? 0) > 0)
+    return { text: 'The cause is gone.' };
   if (remedy.kind === 'none' && sample.origin === 'null') return { text: NULL_ORIGIN };
   if (remedy.kind === 'correct-origin') return correctStep(remedy, sample, of);
   // Not every origin can be listed; the detail says why.

@@ -735,6 +735,17 @@ it("a replay of views that lost origins don't keep out waits for the right origi
   );
 });
 
+it('after a replay whose accepted views a crash has forgotten, the page says only that the cause is gone', () => {
+  const scene = sceneOf();
+  scene.refuse(2, moved, MOVED);
+  scene.list({ ...AURORA, origins: [MOVED] });
+  const timeline = new Timeline();
+  for (let i = 0; i < 2; i++) timeline.add(NOON);
+  const key = resentKey('1', reasonKey(moved.code, MOVED));
+  scene.around = { files: { refusedDays }, resent: new Map([[key, timeline]]) };
+  expect(scene.text()).toContain('  The cause is gone.\n  2 refused views were sent again.');
+});
+
 it('refusals are open again once lost origins are restored', () => {
   const scene = sceneOf();
   scene.list({ ...AURORA, origins: ['https://a.example'] });
