@@ -189,7 +189,7 @@ function doubtsAboutNew(
     );
   }
   const earlier = earlierEntry(last, added, operator, of);
-  return earlier === undefined ? doubts : [...doubts, `${earlier.was}. ${earlier.restore}`];
+  return earlier === undefined ? doubts : [...doubts, `${earlier.was}. ${earlier.add}`];
 }
 
 /** Returns a warning for each new origin of the project that another active project lists, too. */
@@ -227,11 +227,13 @@ function earlierEntry(
   added: ProjectEntry,
   operator: string | undefined,
   of: Installation,
-): { was: string; restore: string } | undefined {
+): { was: string; restore: string; add: string } | undefined {
   if (last === undefined || rulesOf(last) === rulesOf(added)) return undefined;
+  const again = commands.activateAsWas(of, last, operator);
   return {
     was: `Project ${last.id} was listed before, with these rules: ${rulesOf(last)}`,
-    restore: `To restore that entry, run: ${commands.activateAsWas(of, last, operator)}`,
+    restore: `To restore that entry, run: ${again}`,
+    add: `To add these rules to the new ones, run: ${again}`,
   };
 }
 

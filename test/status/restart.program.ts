@@ -92,7 +92,7 @@ it('a problem that has ended stays ended when its project is deactivated, and af
   const restore = / To restore that entry, run: (.* --operator you@example\.com)$/m;
   const [, command = ''] = restore.exec(bare.stderr)!;
   const other = await activate('--origin', 'https://example.com');
-  expect(other.stderr).toContain(`warning: ${was}. To restore `);
+  expect(other.stderr).toContain(`warning: ${was}. To add these rules `);
   // The command itself isn't answered with a warning.
   writeFileSync(join(viewlog.data, 'projects.json'), '{"projects":[]}');
   expect(spawnSync('/bin/sh', ['-c', command], { encoding: 'utf8' })).toMatchObject({
