@@ -8,6 +8,7 @@ import { printable } from '../base/text.ts';
 import * as commands from '../installation/commands.ts';
 import { absolute, type Installation, withOwners } from '../installation/installation.ts';
 import { faultsOf, readProjectsFile, type Reading } from '../projects/projects-file.ts';
+import { typoOf } from '../projects/typo.ts';
 import { lastEntryOf } from '../status/saved-counts.ts';
 import { isLoopback } from '../status/guard.ts';
 import { collectorAddress, defineCommand, readAccess } from './command.ts';
@@ -63,6 +64,15 @@ export const snippet = defineCommand({
     const last = await lastEntryOf(id, self.data ?? dirname(absolute(path)));
     const of = await withOwners(self);
     const access = 'faults' in reading ? await readAccess(reading.content, asOwner) : undefined;
+    const listed = 'file' in reading ? reading.file.projects : [];
+    const isKnown = last !== undefined || listed.some((one) => one.id === id);
+    const near = isKnown ? undefined : typoOf(id, listed)?.id;
+    if (near !== undefined) {
+      const other = commands.snippet(of, near, url);
+      log.warn(
+        `${id} is one typo away from ${near}, which is listed; if you meant ${near}, run: ${other}`,
+      );
+    }
     for (const problem of problemsOf(reading, id, path, last, of, access)) log.warn(problem);
     print(element);
     const hash = createHash('sha256').update(script).digest('base64');

@@ -79,6 +79,18 @@ it.each(['views.example.com', 'ftp://a', 'https://u:p@a', 'https://a/?b', 'https
   },
 );
 
+it('snippet names the listed project that a mistyped id probably means', async () => {
+  const data = dataDirectory({ projects: [{ id: '3000003' }, { id: '300003' }] });
+  const said = async (id: string) =>
+    (await run(['snippet', id, '--url', ADDRESS], { data })).stderr.match(
+      /^warning: .*typo.*$/m,
+    )?.[0];
+  expect(await said('30000033')).toMatch(
+    /^warning: 30000033 is one typo away from 3000003, which is listed; if you meant 3000003, run: .* snippet 3000003 /,
+  );
+  expect(await said('3000003')).toBeUndefined();
+});
+
 it("snippet warns if the address is the status page's", async () => {
   const { data, url, statusPort } = await startWatched();
   const local = `http://localhost:${statusPort}`;
