@@ -75,7 +75,8 @@ export const report = defineCommand({
 
 /** @throws {Fatal} exit 73 for a file that isn't an earlier report: nothing else is overwritten. */
 function checkPage(path: string): void {
-  if (!orElse(() => statSync(path).isFile() && statSync(path).size > 0, false)) return;
+  const found = orElse(() => statSync(path), undefined);
+  if (!found?.isFile() || found.size === 0) return;
   const [fd, start] = [openSync(path, 'r'), Buffer.alloc(200)];
   readSync(fd, start, 0, start.length, 0);
   closeSync(fd);

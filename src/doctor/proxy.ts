@@ -51,7 +51,9 @@ export async function probeProxy(
     fetchOnce(url, { ...asked, body: ' '.repeat(largeBytes) }),
   ]);
   // A proxy may pass on only POST.
-  const post = isReached({ get, preflight }) ? undefined : await fetchOnce(url, emptyView(origin));
+  const post = isReached({ get, preflight })
+    ? undefined
+    : await fetchOnce(url, postFrom(origin, '{}'));
   const isSent = project !== undefined && isReached({ get, preflight, post });
   const viewBytes = isFromViewlog(large) ? largeBytes : 0;
   const view = isSent ? await sendView(url, origin, project, viewBytes) : undefined;
@@ -59,11 +61,11 @@ export async function probeProxy(
   return { url, origin, get, preflight, post, large, largeBytes, project, view, isStored };
 }
 
-/** Returns a request that viewlog refuses, but doesn't count on the status page. */
-const emptyView = (origin: string): RequestOptions => ({
+/** Returns a request that posts a body. With this header, its refusal doesn't count on the status page. */
+const postFrom = (origin: string, body: string): RequestOptions => ({
   method: 'POST',
   headers: { 'Content-Type': 'application/json', Origin: origin, [REPLAY_HEADER]: 'doctor' },
-  body: '{}',
+  body,
 });
 
 const TAIL_BYTES = 4 * MiB;
@@ -92,10 +94,7 @@ async function isStoredIn(dir: string, view: Reply): Promise<boolean | undefined
 function sendView(url: string, origin: string, project: string, bytes: number): Promise<Reply> {
   const ld = new Date().toISOString();
   const view = { pn: 'viewlog doctor', pid: 'viewlog-doctor', p: project, ld, url: PROBE_PAGE };
-  // With this header, a refusal of the view doesn't count on the status page.
-  const headers = { 'Content-Type': 'application/json', Origin: origin, [REPLAY_HEADER]: 'doctor' };
-  const body = JSON.stringify(view).padStart(bytes);
-  return fetchOnce(url, { method: 'POST', headers, body });
+  return fetchOnce(url, postFrom(origin, JSON.stringify(view).padStart(bytes)));
 }
 
 /** A proxy may pass on only some methods, or answer OPTIONS itself. */

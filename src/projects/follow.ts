@@ -20,6 +20,7 @@ import {
   type ProjectsFault,
   rulesOf,
   summaryOf,
+  withName,
 } from './project-list.ts';
 import {
   BRING_BACK,
@@ -159,10 +160,6 @@ function newsText(before: readonly ProjectEntry[], now: readonly Project[]): str
   ) as [Project[], Project[]];
   return listText('added', added) + listText('changed', changed);
 }
-
-/** `1000001 (Shop)`, or only the id of a project without a name. */
-const withName = ({ id, name }: Pick<ProjectEntry, 'id' | 'name'>): string =>
-  name === undefined ? id : `${id} (${printable(name, 60)})`;
 
 const GONE_MAX = 5;
 const REFUSED_NOW = 'were accepted in the last day and are now refused';

@@ -1,4 +1,5 @@
 import { plural } from '../base/format.ts';
+import { printable } from '../base/text.ts';
 import type { AccessFix } from '../installation/commands.ts';
 import { originTest } from './origins.ts';
 import { readProjectsFile, fileOrFatal, type SavedList } from './projects-file.ts';
@@ -215,6 +216,10 @@ export class ProjectList {
 /** Returns the part of an entry that decides which views are accepted. */
 export const rulesOf = ({ active = true, origins, maxViewsPerMinute }: ProjectEntry): string =>
   JSON.stringify([active, origins, maxViewsPerMinute]);
+
+/** `1000001 (Shop)`, or only the id of a project without a name. */
+export const withName = ({ id, name }: { id: string; name?: string | undefined }): string =>
+  name === undefined ? id : `${id} (${printable(name, 60)})`;
 
 /** `3 projects, 2 active` */
 export function summaryOf(projects: readonly { readonly active?: boolean | undefined }[]): string {

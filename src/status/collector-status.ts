@@ -8,17 +8,11 @@ import { lookAround } from './look-around.ts';
 import { collectorMetrics } from './metrics.ts';
 import { Listing, meantBy, modelOf } from './model.ts';
 import { page } from './page.tsx';
-import {
-  delistedStep,
-  directoryNotice,
-  isStoringToday,
-  fixLine,
-  stepText,
-} from './problem-words.ts';
+import { delistedStep, directoryNotice, fixLine, stepText } from './problem-words.ts';
 import { type Judged, type JudgedReason, judgeAll } from './state.ts';
 import { replayRecords } from './resent.ts';
 import { statusText } from './text.ts';
-import { arrivingWords } from './words.ts';
+import { arrivingWords, isStoringToday } from './words.ts';
 
 /** A collector, as its status reads it. */
 export interface CollectorSource {

@@ -339,8 +339,8 @@ export function meantBy(
     const meant = active ? undefined : typoOf(id, some);
     return meant && { id: meant.id, name: meant.name };
   };
-  const own = near(owners);
-  if (own !== undefined) return own;
+  const nearOwner = near(owners);
+  if (nearOwner !== undefined) return nearOwner;
   const [owner, ...more] = owners.length > 0 ? owners : listed.filter(isTheirs);
   const isOwner = (active || kind === 'unlisted') && removed === undefined && more.length === 0;
   if (owner === undefined || !isOwner) return near(others);

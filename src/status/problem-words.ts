@@ -13,7 +13,6 @@ import {
 import { LIMITS } from '../base/limits.ts';
 import { printable, sentence } from '../base/text.ts';
 import { fileNameOf } from '../disk/names.ts';
-import { dayOf } from '../base/time.ts';
 import { modeText } from '../installation/accounts.ts';
 import * as commands from '../installation/commands.ts';
 import type { Installation } from '../installation/installation.ts';
@@ -21,7 +20,7 @@ import { UNLISTABLE_ADVICE } from '../collector/admit.ts';
 import { OTHERS_MAX } from './counts.ts';
 import { curlOf } from '../projects/curl.ts';
 import { isOrigin, ORIGIN_SHAPE } from '../projects/origins.ts';
-import type { ProjectsFault } from '../projects/project-list.ts';
+import { type ProjectsFault, withName } from '../projects/project-list.ts';
 import { continues, listWords, withFix } from '../projects/projects-file.ts';
 import { isStream } from './health.ts';
 import type { ProjectRow, StatusModel } from './model.ts';
@@ -36,6 +35,7 @@ import {
   at,
   faultWord,
   fromOrigin,
+  isStoringToday,
   named,
   nounOf,
   problemWords,
@@ -177,11 +177,6 @@ function lineStep(before: string, after: string): Step {
   const parts = [before.trimStart().slice(-60), after.slice(0, 1) || ' ', after.slice(1, 120)];
   return { text: 'The line:', quote: parts.map((part) => printable(part)) };
 }
-
-/** Returns whether the day's file is open, so that views can be stored even in a closed directory. */
-export const isStoringToday = ({ store, nowMs }: Pick<StatusModel, 'store' | 'nowMs'>): boolean =>
-  store.unavailable === undefined &&
-  (isStream(store) || store.path?.includes(dayOf(nowMs)) === true);
 
 /**
  * @param stopped if viewlog isn't running, the words before the account: `viewlog last ran`.
@@ -581,10 +576,9 @@ export function delistedStep(
 
 function typoSteps({ id, active, meant }: Subject): Step[] {
   if (meant === undefined) return [];
-  const listed = meant.name === undefined ? meant.id : `${meant.id} (${named(meant.name)})`;
   const inactive = meant.isInactive ? ', which is inactive' : '';
   const text =
-    `${meant.origin ?? id} is ${meant.origin ? 'an origin of' : 'one typo away from'} ${listed}${inactive}. ` +
+    `${meant.origin ?? id} is ${meant.origin ? 'an origin of' : 'one typo away from'} ${withName(meant)}${inactive}. ` +
     `If ${meant.origin ? 'its' : 'the'} pages should send ${meant.id}, correct them; ` +
     `${active ? 'this problem then ends within an hour, but ' : ''}the views refused so far can't be sent again under another id.`;
   return [{ text }];

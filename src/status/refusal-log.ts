@@ -2,6 +2,7 @@
 import { plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
 import { HOUR_MS } from '../base/time.ts';
+import { withName } from '../projects/project-list.ts';
 import type { CollectorState } from './health.ts';
 import { faultOf } from './problem-words.ts';
 import {
@@ -14,7 +15,7 @@ import {
   stateOf,
 } from './state.ts';
 import { BY_ORIGIN } from './reasons.ts';
-import { fromOrigin, named, nounOf, problemWords, reasonLabel, were } from './words.ts';
+import { fromOrigin, nounOf, problemWords, reasonLabel, were } from './words.ts';
 
 const NEVER = {
   beganMs: -Infinity,
@@ -85,16 +86,18 @@ export class RefusalLog {
     const { kind } = judged;
     const labels = [...new Set(all.map(reasonLabel))];
     const what = problemWords(then, ` (${labels.join(', ')})`);
-    const fixOf = (one: JudgedReason): string => this.#fixFor(one, judged);
+    const fixFor = (one: JudgedReason): string => this.#fixFor(one, judged);
     // The advice about an id that isn't listed is about all its views.
-    if (kind === 'unlisted') return [`${what}. ${fixOf(fresh[0]!)}`];
+    if (kind === 'unlisted') return [`${what}. ${fixFor(fresh[0]!)}`];
     const [only, ...more] = all as [JudgedReason, ...JudgedReason[]];
-    if (more.length === 0)
-      return [`${what}. ${originIn(only, fixOf(only))}${faultIn(only)}${fixOf(only)}`];
+    if (more.length === 0) {
+      const fix = fixFor(only);
+      return [`${what}. ${originIn(only, fix)}${faultIn(only)}${fix}`];
+    }
     const each = labels.flatMap((label) => {
       const same = fresh.filter((one) => reasonLabel(one) === label);
       const lines = same.slice(0, ORIGINS_MAX).map((one) => {
-        return `${countWords([one], fromWords(one), kind)}. ${faultIn(one)}${fixOf(one)}`;
+        return `${countWords([one], fromWords(one), kind)}. ${faultIn(one)}${fixFor(one)}`;
       });
       const rest = same.slice(ORIGINS_MAX);
       const isExact = !rest.some(({ isCollective }) => isCollective);
@@ -182,9 +185,8 @@ function endWords({ kind, state, reasons }: Judged, ended: readonly string[]): s
     : `some ${over} ${labels}; ${others} (${[...open].join(', ')})`;
 }
 
-function whoOf({ id, name: listed, removed, kind }: Judged): string {
-  const name = listed ?? removed?.name;
+function whoOf({ id, name, removed, kind }: Judged): string {
   if (kind === 'requests') return REQUESTS.name!;
-  const project = `Project ${id}${name === undefined ? '' : ` (${named(name)})`}`;
+  const project = `Project ${withName({ id, name: name ?? removed?.name })}`;
   return kind === 'unlisted' ? `${project}, which is no longer listed` : project;
 }

@@ -291,11 +291,16 @@ export function stateWords(row: ProjectRow, hasEarlierViews = false): string {
   return kind === 'requests' ? `${share}% failed` : `${share}% refused`;
 }
 
+/** Returns whether today's file is open, so that views are stored even in a closed directory. */
+export const isStoringToday = ({ store, nowMs }: Pick<StatusModel, 'store' | 'nowMs'>): boolean =>
+  store.unavailable === undefined &&
+  (isStream(store) || store.path?.includes(dayOf(nowMs)) === true);
+
 /** `Writing views-2026-11-22.ndjson, 1.2 KiB.` */
-export function fileWords({ store, nowMs }: StatusModel): string {
+export function fileWords(model: StatusModel): string {
+  const { store } = model;
   if (isStream(store) || store.path === undefined) return '';
-  const isNow = store.path.includes(dayOf(nowMs)) && store.unavailable === undefined;
-  const what = isNow ? 'Writing' : 'Last written:';
+  const what = isStoringToday(model) ? 'Writing' : 'Last written:';
   return `${what} ${basename(store.path)}, ${formatRoundedSize(store.fileBytes)}.`;
 }
 
