@@ -20,6 +20,7 @@ export interface Bun {
 export function listenOnBun(bun: Bun, { host, port, handler, budget }: ListenOptions): Listener {
   const { answer } = fetchHandler(handler, budget, {
     readBytes: 0,
+    readerOf: (body) => body.getReader(),
     discardBody: (exchange) => exchange.discardBody(),
     respond,
   });

@@ -2,7 +2,13 @@ import { KiB } from '../base/format.ts';
 import { LIMITS } from '../base/limits.ts';
 import { sleep } from '../base/time.ts';
 import type { Answer } from './exchange.ts';
-import { type FetchExchange, fetchHandler, onServerError, responseOf } from './fetch-exchange.ts';
+import {
+  type FetchExchange,
+  fetchHandler,
+  onServerError,
+  type PieceReader,
+  responseOf,
+} from './fetch-exchange.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import { type Listener, type ListenOptions, until, urlOf } from './listener.ts';
 
@@ -30,8 +36,10 @@ const RETRY_MS = 100;
 
 /** Deno's server has no timeouts, neither for a request's head nor for idle connections. */
 export function listenOnDeno(deno: Deno, { host, port, handler, budget }: ListenOptions): Listener {
+  const readBytes = readBytesOf(budget);
   const { reads, answer } = fetchHandler(handler, budget, {
-    readBytes: readBytesOf(budget),
+    readBytes,
+    readerOf: (body) => readerOf(body, readBytes),
     discardBody,
     respond,
   });
@@ -56,6 +64,29 @@ export function listenOnDeno(deno: Deno, { host, port, handler, budget }: Listen
         answered.then(() => sleep(LIMITS.stopIdleMs)),
       ]);
     },
+  };
+}
+
+/**
+ * Reads each piece into the same buffer. Deno's own reader allocates 64 KiB for each piece, and
+ * pieces of one byte would use hundreds of megabytes. Newer versions have no byte stream for a body
+ * that had already arrived.
+ */
+function readerOf(body: ReadableStream<Uint8Array<ArrayBuffer>>, bufferBytes: number): PieceReader {
+  let reader: ReadableStreamBYOBReader;
+  try {
+    reader = body.getReader({ mode: 'byob' });
+  } catch {
+    return body.getReader();
+  }
+  let buffer = new ArrayBuffer(bufferBytes);
+  return {
+    async read() {
+      const next = await reader.read(new Uint8Array(buffer));
+      if (next.value !== undefined) buffer = next.value.buffer;
+      return next;
+    },
+    releaseLock: () => reader.releaseLock(),
   };
 }
 

@@ -11,10 +11,14 @@ import { type MemoryBudget, Reservation } from './memory-budget.ts';
  */
 type Reads = Map<() => void, number>;
 
+/** Reads a body by the piece. A piece is valid until the next read. */
+export type PieceReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'releaseLock'>;
+
 /** The differences between runtimes with the Fetch API. */
 export interface FetchRuntime {
   /** The memory that the runtime itself needs while it reads a body. */
   readonly readBytes: number;
+  readonly readerOf: (body: ReadableStream<Uint8Array<ArrayBuffer>>) => PieceReader;
   /** Reads some of a refused body, so that its sender sees the answer. */
   readonly discardBody: (exchange: FetchExchange) => Promise<void>;
   /** Makes the response, which ends the connection if the body wasn't read to its end. */
@@ -25,23 +29,19 @@ export interface FetchRuntime {
  * Makes the handler of a server that speaks the Fetch API.
  * @returns the handler and the bodies that it is reading.
  */
-export function fetchHandler(
-  handler: Handler,
-  budget: MemoryBudget,
-  { readBytes, discardBody, respond }: FetchRuntime,
-) {
+export function fetchHandler(handler: Handler, budget: MemoryBudget, runtime: FetchRuntime) {
   const reads: Reads = new Map();
   every(LIMITS.sweepMs, () => {
     for (const [giveUp, dueMs] of reads) if (dueMs <= performance.now()) giveUp();
   });
   const answer = async (request: Request): Promise<Response> => {
     const reservation = new Reservation(budget);
-    const exchange = new FetchExchange(request, reads, reservation, readBytes);
+    const exchange = new FetchExchange(request, reads, reservation, runtime);
     try {
       const ready = await handler(exchange);
       exchange.isRead ||= !hasBody(request);
-      if (!exchange.isRead) await discardBody(exchange);
-      return respond(ready, exchange);
+      if (!exchange.isRead) await runtime.discardBody(exchange);
+      return runtime.respond(ready, exchange);
     } finally {
       // If the body wasn't read, its connection stays open for a while.
       if (exchange.isRead) reservation.release();
@@ -71,11 +71,13 @@ export function responseOf(
 /** The answer if a response fails. Deno would log a stack trace, Bun would show source code. */
 export const onServerError = (): Response => new Response(null, { status: 500 });
 
+type Reading = Pick<FetchRuntime, 'readBytes' | 'readerOf'>;
+
 export class FetchExchange implements Exchange {
   readonly request: Request;
   readonly #reads: Reads;
   readonly #reservation: Reservation;
-  readonly #readBytes: number;
+  readonly #runtime: Reading;
   /** True if the body was read to its end, or there is none. */
   isRead = false;
   /** Set only if a body is incomplete: a field of each request costs each view CPU time on Bun. */
@@ -83,11 +85,11 @@ export class FetchExchange implements Exchange {
   /** Why the body wasn't read to its end, if its pieces or the budget were the reason. */
   fault: BodyFault | undefined;
 
-  constructor(request: Request, reads: Reads, reservation: Reservation, readBytes: number) {
+  constructor(request: Request, reads: Reads, reservation: Reservation, runtime: Reading) {
     this.request = request;
     this.#reads = reads;
     this.#reservation = reservation;
-    this.#readBytes = readBytes;
+    this.#runtime = runtime;
   }
 
   get method(): string {
@@ -112,7 +114,7 @@ export class FetchExchange implements Exchange {
     const bytes = Number(declared);
     if (bytes > bytesMax) return Promise.resolve('too-large');
     if (bytes > LIMITS.reservedBytesMax) return this.#readPieces(bytesMax, LIMITS.bodyTimeoutMs);
-    if (!this.tryReserve(bytes + this.#readBytes)) return Promise.resolve('over-budget');
+    if (!this.tryReserve(bytes + this.#runtime.readBytes)) return Promise.resolve('over-budget');
     return this.#readWhole();
   }
 
@@ -135,7 +137,7 @@ export class FetchExchange implements Exchange {
       const finish = (body?: ArrayBuffer): void => {
         if (!this.#reads.delete(finish)) return;
         if (body === undefined) return resolve('incomplete');
-        this.#reservation.giveBack(this.#readBytes);
+        this.#reservation.giveBack(this.#runtime.readBytes);
         this.isRead = true;
         resolve(new Uint8Array(body));
       };
@@ -145,18 +147,21 @@ export class FetchExchange implements Exchange {
   }
 
   async #readPieces(bytesMax: number, timeoutMs: number): Promise<Uint8Array | BodyFault> {
-    if (!this.tryReserve(this.#readBytes)) return 'over-budget';
+    if (!this.tryReserve(this.#runtime.readBytes)) return 'over-budget';
     const body = new Body(bytesMax, this.#reservation);
-    const reader = this.request.body?.getReader();
+    const stream = this.request.body;
+    const reader = stream === null ? undefined : this.#runtime.readerOf(stream);
     // Makes a pending read reject.
     const giveUp = (): void => reader?.releaseLock();
     this.#reads.set(giveUp, performance.now() + timeoutMs);
     try {
       for (;;) {
         const next = await reader?.read();
-        this.isRead = next?.done ?? true;
-        if (this.isRead) this.#reservation.giveBack(this.#readBytes);
-        if (next?.value === undefined) return body.whole;
+        if (next === undefined || next.done) {
+          this.isRead = true;
+          this.#reservation.giveBack(this.#runtime.readBytes);
+          return body.whole;
+        }
         this.fault = body.add(next.value);
         if (this.fault !== undefined) return this.fault;
       }

@@ -15,7 +15,8 @@ it('an exchange knows how much of an incomplete body has arrived', async () => {
   });
   const request = new Request('http://x', { method: 'POST', body, duplex: 'half' } as RequestInit);
   const reservation = new Reservation(new MemoryBudget(2 ** 20));
-  const exchange = new FetchExchange(request, reads, reservation, 0);
+  const runtime = { readBytes: 0, readerOf: (stream: ReadableStream) => stream.getReader() };
+  const exchange = new FetchExchange(request, reads, reservation, runtime);
   expect(await exchange.read(1024)).toBe('incomplete');
   expect(exchange.bytesRead).toBe(4);
 });
