@@ -403,11 +403,11 @@ export class Place {
 
   /** Returns owner, group, mode and content of every file except those that viewlog writes. */
   state(): Record<string, string> {
-    const own = /(views-|refused-|status\.json|last-(start|projects)\.json|\.lock|\.new)|home\//;
+    const own = /(views-|refused-|status\.json|last-(start|projects)\.json|\.lock)|home\//;
     const found = fs.readdirSync(this.dir, { recursive: true, encoding: 'utf8' });
     const entries = found.flatMap((name) => {
       const stats = fs.lstatSync(join(this.dir, name), { throwIfNoEntry: false });
-      if (stats === undefined || /\.draft|doctor-/.test(name)) return [];
+      if (stats === undefined || /\.(draft|new)|doctor-/.test(name)) return [];
       const { uid, gid, mode } = stats;
       const text = stats.isFile() && !own.test(name) ? fs.readFileSync(join(this.dir, name)) : '';
       const sum = createHash('sha256').update(text).digest('hex').slice(0, 9);
