@@ -1,9 +1,9 @@
-import { basename, dirname } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import type { CommandLine } from '../base/arguments.ts';
 import type { ReadEnv } from '../base/env.ts';
 import { errnoOf, EXIT, type ExitCode, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
-import { columnOf, echo } from '../base/text.ts';
+import { columnOf, echo, printable } from '../base/text.ts';
 import { lastStart } from '../disk/last-start.ts';
 import { askHolder } from '../disk/lock.ts';
 import { dayOfFileName, dayOfName } from '../disk/names.ts';
@@ -158,6 +158,31 @@ export function refuseRefused(command: string, files: readonly string[]): void {
   if (wrong === undefined) return;
   const what = `"${echo(wrong)}" is named like a file of refused views`;
   throw new Fatal(EXIT.usage, `${what}; ${command} reads only files of accepted views`);
+}
+
+/**
+ * Refuses view files whose views would count twice: a file that is named twice or is also compressed.
+ * @throws {Fatal} exit 65.
+ */
+export function refuseTwice(files: readonly string[]): void {
+  const paths = files.map((file) => resolve(file));
+  const again = files.find((_, i) => paths.indexOf(paths[i]!) < i);
+  if (again !== undefined)
+    throw new Fatal(EXIT.badData, `"${printable(again, Infinity)}" is given twice; name it once`);
+  const all = alsoCompressed(files);
+  const [twice] = all;
+  if (twice === undefined) return;
+  const others = all.length > 1 ? ` (as do ${all.length - 1} more)` : '';
+  throw new Fatal(
+    EXIT.badData,
+    `"${printable(twice, Infinity)}" also exists as a .gz file${others}; name only one of them, so that each view counts once`,
+  );
+}
+
+/** Returns the files that are listed beside their compressed copies. */
+export function alsoCompressed(files: readonly string[]): string[] {
+  const paths = new Set(files.map((file) => resolve(file)));
+  return files.filter((file) => paths.has(`${resolve(file)}.gz`));
 }
 
 /**

@@ -8,7 +8,13 @@ import { dayOfName } from '../disk/names.ts';
 import * as commands from '../installation/commands.ts';
 import { Receipt } from '../verify/receipt.ts';
 import { verifyFile } from '../verify/verify-file.ts';
-import { defineCommand, type Output, refuseRefused } from './command.ts';
+import {
+  alsoCompressed,
+  defineCommand,
+  type Output,
+  refuseRefused,
+  refuseTwice,
+} from './command.ts';
 
 /** Checks that view files contain only what a collector writes. Exit 65 if a file has a fault. */
 export const verify = defineCommand({
@@ -30,13 +36,11 @@ export const verify = defineCommand({
       await printReceipt(files, await commands.verify(operands), { print, log });
       return EXIT.done;
     }
-    const twice = alsoCompressed(files);
-    if (twice !== undefined) {
-      const file = printable(twice, Infinity);
+    for (const twice of alsoCompressed(files)) {
       const receipt = (name: string): Promise<string> => commands.verify([name], true);
       const compared = `${await receipt(twice)} && ${await receipt(`${twice}.gz`)}`;
       log.warn(
-        `"${file}" also exists as a .gz file; if both contain the same views, remove one. To compare them, run: ${compared}`,
+        `"${printable(twice, Infinity)}" also exists as a .gz file; if both contain the same views, remove one. To compare them, run: ${compared}`,
       );
     }
     let isValid = true;
@@ -48,27 +52,6 @@ export const verify = defineCommand({
     return isValid ? EXIT.done : EXIT.badData;
   },
 });
-
-/** Refuses files whose views would count twice: a file that is named twice, or is also compressed. */
-function refuseTwice(files: readonly string[]): void {
-  const paths = files.map((file) => path.resolve(file));
-  const again = files.find((_, i) => paths.indexOf(paths[i]!) < i);
-  const twice = again ?? alsoCompressed(files);
-  if (twice === undefined) return;
-  const file = `"${printable(twice, Infinity)}"`;
-  throw new Fatal(
-    EXIT.badData,
-    again
-      ? `${file} is given twice; name it once`
-      : `${file} also exists as a .gz file; name the files to read, so that each view counts once`,
-  );
-}
-
-/** Returns a file that is listed beside its compressed copy. */
-function alsoCompressed(files: readonly string[]): string | undefined {
-  const paths = files.map((file) => path.resolve(file));
-  return files.find((_, i) => paths.includes(`${paths[i]}.gz`));
-}
 
 async function printReceipt(
   files: readonly string[],
