@@ -15,7 +15,7 @@ import { filesWith, tallyFiles } from '../report/read.ts';
 import { jsonReport, textReport } from '../report/text.ts';
 import { Totals } from '../report/totals.ts';
 import { REPORT_OPTIONS, type Settings } from '../settings.ts';
-import { defineCommand, refuseRefused } from './command.ts';
+import { defineCommand, refuseRefused, refuseTwice } from './command.ts';
 
 const COLUMNS_MAX = 110;
 
@@ -32,6 +32,7 @@ export const report = defineCommand({
   async run(settings, operands, { print, log }) {
     refuseRefused('report', operands);
     for (const operand of operands) checkOperand(operand);
+    refuseTwice(operands);
     const { html, json, top, query: keepsQuery } = settings;
     if (html === '-' && json) {
       throw new Fatal(

@@ -99,6 +99,14 @@ it.each(['foo', 'GMT+3', 'CET-1CEST,M3.5.0,M10.5.0/3', '<+03>-3', 'Etc/Unknown']
   },
 );
 
+it('report counts no file twice', async () => {
+  const data = dataWith({ [NAME]: text([viewAt(DAY)]) });
+  const file = join(data, NAME);
+  const { code, stdout, stderr } = await run(['report', file, `${data}/./${NAME}`], { data });
+  expect([code, stdout]).toStrictEqual([65, '']);
+  expect(stderr).toContain('is given twice; name it once');
+});
+
 it.each([
   ['.', '"." is a directory; to read its view files, use --data .'],
   ['last', '"last" isn\'t a file; for the last days, use --last DAYS'],
