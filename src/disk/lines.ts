@@ -117,6 +117,7 @@ export function cannotRead(path: string, error: unknown, source = 'the path'): F
   const causes: Readonly<Record<string, string>> = {
     ENOENT: `it doesn't exist; check ${source}`,
     EISDIR: 'it is a directory; name a file in it',
+    ENOTDIR: `it isn't a directory, or a part of its path isn't; check ${source}`,
   };
   const why = causes[errnoOf(error) ?? ''] ?? errorText(error);
   const message = `Can't read "${printable(path, Infinity)}": ${why}`;

@@ -147,10 +147,13 @@ it('report prints the command that decompresses a zstd file', async () => {
   ]);
 });
 
-it('report without its data directory names the option', async () => {
-  const { code, stderr } = await start(['report', '--data', '/no/data'], dataWith({})).ended;
-  const message = `error: Can't read "/no/data": it doesn't exist; check --data\n`;
-  expect([code, stderr]).toStrictEqual([74, message]);
+it.each([
+  ['/no/data', "it doesn't exist; check --data"],
+  ['/dev/null', "it isn't a directory, or a part of its path isn't; check --data"],
+])('report with --data %s names the option', async (path, why) => {
+  const { code, stderr } = await start(['report', '--data', path], dataWith({})).ended;
+  expect(code).toBe(74);
+  expect(stderr).toContain(`error: Can't read "${path}": ${why}\n`);
 });
 
 it('report counts the readable part of a damaged compressed file and warns about the file', async () => {
