@@ -13,7 +13,7 @@ import { editProject } from '../projects/edit.ts';
 import { openedTexts } from '../projects/follow.ts';
 import { typoOf } from '../projects/typo.ts';
 import { isOrigin, ORIGIN_SHAPE, originKey, originMeant } from '../projects/origins.ts';
-import type { ProjectEntry } from '../projects/projects-schema.ts';
+import type { ProjectEntry, ProjectsFile } from '../projects/projects-schema.ts';
 import { TO_PRINT } from '../status/problem-words.ts';
 import { lastEntryOf, lostOrigins } from '../status/saved-counts.ts';
 import { ACTIVATE_OPTIONS, OPTIONS } from '../settings.ts';
@@ -99,14 +99,20 @@ export const deactivate = defineCommand({
   summary: 'deactivates a project',
   examples: ['viewlog deactivate 1000001'],
   options: ['data', 'projects'],
-  async run({ projects: path, data }, operands, { print, asOwner }) {
+  async run({ projects: path, data }, operands, { print, self, asOwner }) {
     const id = operands[0]!;
     const name = printable(absolute(path), Infinity);
-    const change = (project: ProjectEntry | undefined): ProjectEntry => {
+    const of = await withOwners(self);
+    const change = (
+      project: ProjectEntry | undefined,
+      { projects }: ProjectsFile,
+    ): ProjectEntry => {
       if (project !== undefined) return { ...project, active: false };
+      const near = typoOf(id, projects)?.id;
+      const other = near && `. If you meant ${near}, run: ${commands.deactivate(of, near)}`;
       throw new Fatal(
         EXIT.usage,
-        `Project ${id} isn't listed in ${name}, so its views are already refused`,
+        `Project ${id} isn't listed in ${name}, so its views are already refused${other ?? ''}`,
       );
     };
     const { outcome } = await editProject({ path, data, id, change, asOwner });

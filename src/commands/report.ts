@@ -8,6 +8,7 @@ import { echo, printable, sentence, shellQuoted } from '../base/text.ts';
 import * as commands from '../installation/commands.ts';
 import { readProjectsFile } from '../projects/projects-file.ts';
 import type { ProjectEntry } from '../projects/projects-schema.ts';
+import { typoOf } from '../projects/typo.ts';
 import { Calendar } from '../report/calendar.ts';
 import { htmlReport } from '../report/html.tsx';
 import { reportOf } from '../report/model.ts';
@@ -45,7 +46,11 @@ export const report = defineCommand({
     const listed = await listedIn(settings.projects, log);
     const { project } = settings;
     if (project !== undefined && listed.length > 0 && !listed.some(({ id }) => id === project)) {
-      log.warn(`Project ${project} isn't listed in ${printable(settings.projects, Infinity)}`);
+      const near = typoOf(project, listed)?.id;
+      const meant = near === undefined ? '' : `. If you meant ${near}, use --project ${near}`;
+      log.warn(
+        `Project ${project} isn't listed in ${printable(settings.projects, Infinity)}${meant}`,
+      );
     }
     // Named files need not have views of every project.
     const expected =

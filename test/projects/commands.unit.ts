@@ -193,6 +193,7 @@ test.each([
     'deactivate 2',
     /^Project 2 isn't listed in \/.*\/projects.json, so its views are already refused$/,
   ],
+  ['deactivate 12', /are already refused\. If you meant 1, run: .* deactivate 1 --projects \S+$/],
   ['activate x1', 'such as 1000001; found "x1"'],
   [`activate ${'1'.repeat(21)}`, 'A project ID must be 1 to 20 digits'],
   ['activate 1 --origin https://b.com/', 'found "https://b.com/". Did you mean https://b.com?'],

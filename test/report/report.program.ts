@@ -236,8 +236,13 @@ it('report names projects as the projects file does and warns if that file is in
   writeFileSync(join(data, 'projects.json'), JSON.stringify({ projects }));
   const named = await run(['report', '--project', '1000001'], { data });
   expect(named.stderr).toBe('');
+  const isNotListed = `isn't listed in ${data}/projects.json`;
   const unlisted = await run(['report', '--project', '9'], { data });
-  expect(unlisted.stderr).toBe(`warning: Project 9 isn't listed in ${data}/projects.json\n`);
+  expect(unlisted.stderr).toBe(`warning: Project 9 ${isNotListed}\n`);
+  const mistyped = await run(['report', '--project', '100001'], { data });
+  expect(mistyped.stderr).toBe(
+    `warning: Project 100001 ${isNotListed}. If you meant 1000001, use --project 1000001\n`,
+  );
   expect(named.stdout).toMatch(/^Example site, .*\n1 view\.\n/);
   writeFileSync(join(data, 'projects.json'), '{');
   const faulty = await run(['report', '--json'], { data });
