@@ -127,7 +127,8 @@ export function syntaxFault(text: string): Fault | undefined {
     const word = isWord ? wordAt(text, offset) || found : found;
     // The text has the next item but no comma before it.
     const isItem = /^["{[\w-]/.test(found) && next.endsWith('","');
-    const usual = isWord ? insteadOf(word) : isItem ? '","' : next;
+    if (isItem) stop(offset, `expected "," before ${quote(word)}`);
+    const usual = isWord ? insteadOf(word) : next;
     const expected = CURLY.test(found) ? usual.replace('double', 'straight double') : usual;
     const end = length === 0 ? AT_END : quote(word);
     stop(offset, `${WITHIN[name] ?? `expected ${expected}`}; found ${end}`);

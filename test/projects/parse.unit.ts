@@ -27,7 +27,7 @@ const NOT_JSON = String.raw`
 a comma before the last brace → {"projects":[],} → 1:15: unexpected comma before the closing "}"
 a comma before the last bracket → {"projects":[⏎{"id":"1"},⏎]⏎} → 2:11: unexpected comma before the closing "]"
 a missing colon → {"projects" []} → 1:13: expected ":"; found [
-a missing comma → {"a":1⏎"projects":[]} → 2:1: expected ","; found "projects"
+a missing comma → {"a":1⏎"projects":[]} → 2:1: expected "," before "projects"
 a missing bracket → {"projects":[{"id":"1"} → 1:24: expected "]" or ","; found the end of the text
 an opening brace alone → { → 1:2: expected a key in double quotes or "}"; found the end of the text
 an opening bracket at the end → {"projects":[ → 1:14: expected a JSON value or "]"; found the end of the text
