@@ -220,19 +220,16 @@ export function fileOrFatal(reading: Reading): ProjectsFile {
   if ('file' in reading) return reading.file;
   const { saved, line, access } = reading;
   // The hint isn't about the last of several faults.
-  const hint = line && saved ? restoreText(reading.faults, saved) : '';
+  const hint =
+    line && saved
+      ? `correct the file or, if parts of it are missing, restore the ${listWords(saved)}: ${saved.restore}`
+      : '';
   const more = reading.faults.length > 1 && hint ? `\n${capitalised(hint)}` : hint && `; ${hint}`;
   const message = withFix(faultsOf(reading).join('\n') + more, access);
   // `main` adds the cause's own advice to a message, which this one already has.
   const cause = access === undefined ? reading.content : undefined;
   throw new Fatal(EXIT.badConfiguration, message, cause);
 }
-
-/** Returns how to restore a file with syntax errors, if it was cut short, or where its copy is. */
-const restoreText = (faults: readonly string[], saved: SavedList): string =>
-  isCut(faults)
-    ? `if the file was cut short, restore the last good list: ${saved.restore}`
-    : `the last good list is ${savedIn(saved)}`;
 
 /** Returns whether the file's text ends too early. */
 export const isCut = ([first = '']: readonly string[]): boolean => endsTooEarly(first);

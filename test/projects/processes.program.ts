@@ -217,7 +217,7 @@ test('every message about a projects file that was cut short prints the command 
     /\n {2}If parts of the file are missing, restore the last good list \(\d+ projects?\) instead:\n {4}(.*)\n/.exec(
       page,
     )!;
-  const saved = `; if the file was cut short, restore the last good list: ${command}`;
+  const saved = `; correct the file or, if parts of it are missing, restore the last good list (250 projects): ${command}`;
   const doctor = (await run(['doctor'], { data })).stdout;
   expect(doctor.replaceAll(/\s+/g, ' ')).toContain(
     `If parts of the file are missing, restore the last good list (250 projects): ${command} Otherwise, correct the file. To check it again, run:`,
