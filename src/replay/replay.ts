@@ -190,7 +190,8 @@ async function sayPace(project: Project, { path, paced, log }: Run): Promise<voi
   for await (const { text } of readBlocks(path)) views += text.match(ofProject)?.length ?? 0;
   const waitMs = views * pauseMs(project);
   if (waitMs <= WAIT_MS_MAX) return;
-  const time = formatDuration(Math.ceil(waitMs / MINUTE_MS) * MINUTE_MS);
+  const unitMs = waitMs < MINUTE_MS ? 1000 : MINUTE_MS;
+  const time = formatDuration(Math.ceil(waitMs / unitMs) * unitMs);
   log.info(
     `Project ${id}: sending at most ${paceOf(project)}, to leave most of its limit for its pages. ` +
       `The file has ${plural(views, 'view')} of this project; to send all of them would take ${time}`,

@@ -221,6 +221,7 @@ describe('a replay', () => {
       return log.lines;
     };
     expect(await logOf(2)).toStrictEqual([]);
+    expect(await logOf(3)).toStrictEqual([expect.stringMatching(/ would take 12 s$/)]);
     expect(await logOf(40)).toStrictEqual([
       'info: Project 1000001: sending at most 15 views per minute, to leave most of its limit for its pages. The file has 40 views of this project; to send all of them would take 3 min',
     ]);
