@@ -119,8 +119,10 @@ export class ReplayRecord {
   }
 }
 
-/** The refused views with this project, code and Origin that were sent again and accepted. */
+/** The refused views with this project, code and Origin that were sent again, with one outcome. */
 export interface Replayed {
+  /** `+` accepted; `?` being sent, or sent with an unknown outcome. */
+  readonly state: '+' | '?';
   readonly project: string;
   readonly code: string;
   /** The Origin, cut to 200 characters; `undefined` if the views had none. */
@@ -130,34 +132,45 @@ export interface Replayed {
 }
 
 /**
- * Finds the views of a day that were sent again and accepted. Reads the whole record, tens of
+ * Finds the views of a day that were sent again and may be stored. Reads the whole record, tens of
  * megabytes at most, block by block.
  * @param dir the data directory.
  * @param day `YYYY-MM-DD`, the UTC day of the refused file.
- * @returns empty if no view was sent again and accepted, or if there is no record.
+ * @returns empty if no view was sent again and may be stored, or if there is no record.
  * @throws {Fatal} exit 74 if the record can't be read, 65 if the file isn't such a record.
  */
 export async function readReplayed(dir: string, day: string): Promise<Replayed[]> {
   /** The views being sent: for each id, the facts about its view. */
   const sending = new Map<string, string>();
-  const accepted = new Map<string, number[]>();
+  const found = new Map<string, number[]>();
+  const add = (outcome: string, id: string): void => {
+    const times = found.get(outcome) ?? [];
+    times.push(msOfId(id));
+    found.set(outcome, times);
+  };
   await readEvents(recordPath(dir, day), (id, state, about) => {
     const known = sending.get(id);
     if (state === '?') sending.set(copyOf(id), Buffer.from(about).toString());
     else sending.delete(id);
-    if (state !== '+' || known === undefined) return;
-    const times = accepted.get(known) ?? [];
-    times.push(msOfId(id));
-    accepted.set(known, times);
+    if (state === '+' && known !== undefined) add(`+${known}`, id);
   });
-  return [...accepted].flatMap(([about, refusedMs]) => {
-    const [, project, code, origin] = ABOUT.exec(about) ?? [];
+  for (const [id, about] of sending) add(`?${about}`, id);
+  return [...found].flatMap(([outcome, refusedMs]) => {
+    const [, state, project, code, origin] = OUTCOME.exec(outcome) ?? [];
     if (project === undefined || code === undefined) return [];
-    return [{ project, code, origin: origin && (JSON.parse(origin) as string), refusedMs }];
+    return [
+      {
+        state: state as Replayed['state'],
+        project,
+        code,
+        origin: origin && (JSON.parse(origin) as string),
+        refusedMs,
+      },
+    ];
   });
 }
 
-const ABOUT = /^ (\d{1,20}) ([a-z-]+)(?: ("[^"\\]*(?:\\.[^"\\]*)*"))?$/;
+const OUTCOME = /^([+?]) (\d{1,20}) ([a-z-]+)(?: ("[^"\\]*(?:\\.[^"\\]*)*"))?$/;
 
 const aboutOf = ({ code, origin }: StoredRefusal, project: string): string => {
   const from = origin === undefined ? '' : ` ${JSON.stringify(clip(origin, ORIGIN_LENGTH_MAX))}`;

@@ -161,12 +161,16 @@ async function replayView(view: StoredRefusal | undefined, run: Run): Promise<Ou
   // The id is on the disk before the view is sent. If a crash leaves the outcome unknown, the view
   // isn't sent again.
   await record.append(view, '?', id);
-  const { state, answer } = await sendView(url, view, run);
+  const { state, answer, isGone } = await sendView(url, view, run);
   if (state === '?') {
-    const message = `The collector at ${url} failed: ${answer}. Don't run replay again until the collector accepts views: each failed attempt leaves one more view with an unknown outcome.`;
+    const message = `The collector at ${url} failed: ${answer}. If it has stopped, start it. Run replay again once the collector accepts views: each failed attempt may leave one more view with an unknown outcome.`;
     return { what: UNKNOWN, failure: new Fatal(EXIT.unavailable, message) };
   }
   await record.append(view, state, id);
+  if (isGone) {
+    const message = `The collector at ${url} has stopped (${answer}); start it, then run replay again`;
+    return { what: NOT_SENT, failure: new Fatal(EXIT.unavailable, message) };
+  }
   if (state === '-') {
     const what = `not stored: the collector answered ${answer}`;
     return stop.aborted ? { what } : { what, failure: refusedThere(url, answer) };
@@ -199,6 +203,7 @@ async function sayPace(project: Project, { path, paced, log }: Run): Promise<voi
 }
 
 const UNKNOWN = 'with an unknown outcome';
+const NOT_SENT = 'not sent, because the collector had stopped';
 
 const refusedThere = (url: string, answer: string): Fatal =>
   new Fatal(
@@ -215,13 +220,17 @@ function summaryOf(counts: ReadonlyMap<string, number>): string {
 }
 
 /** @param path the record of these ids. */
-const unknownWords = (path: string, ids: readonly string[]): string =>
-  [
-    `replay won't send these views again, because they may be stored: ${ids.join(' ')}`,
-    '  Each id names a line in a refused file. In the view files, look for a line with the same ' +
+function unknownWords(path: string, ids: readonly string[]): string {
+  const [views, they, each] =
+    ids.length === 1 ? ['this view', 'it', 'The'] : ['these views', 'they', 'Each'];
+  return [
+    `replay won't send ${views} again, because ${they} may be stored: ${ids.join(' ')}`,
+    `  ${each} id names a line in a refused file. ` +
+      'In the view files, look for a line with the same ' +
       'fields, written when replay ran: a stored view has a new id. If there is none, append the line "ID -" to ' +
       `${printable(path, Infinity)} and run replay again. Otherwise append "ID +".`,
   ].join('\n');
+}
 
 type Limited = Pick<Project, 'maxViewsPerMinute'>;
 

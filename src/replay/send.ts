@@ -31,13 +31,13 @@ export async function findCollector(url: string): Promise<void> {
  * under another id. Never rejects.
  * @param stop ends the attempts.
  * @returns the state (`+` accepted, `-` not stored, `?` may have been stored) and the answer in
- *   words: `403 origin-not-allowed`.
+ *   words: `403 origin-not-allowed`; `isGone`: nothing listens at the address any more.
  */
 export async function sendView(
   url: string,
   { text, origin }: StoredRefusal,
   { stop, clock }: { readonly stop: AbortSignal; readonly clock: Clock },
-): Promise<{ state: SentState; answer: string }> {
+): Promise<{ state: SentState; answer: string; isGone?: boolean }> {
   const headers = {
     'Content-Type': 'application/json',
     [REPLAY_HEADER]: '1',
@@ -49,7 +49,10 @@ export async function sendView(
       { method: 'POST', headers, body: text },
       TIMEOUT_MS,
     );
-    if ('failure' in reply) return { state: '?', answer: reply.failure };
+    if ('failure' in reply) {
+      const isGone = reply.code === 'ECONNREFUSED';
+      return { state: isGone ? '-' : '?', answer: reply.failure, isGone };
+    }
     const { status, body } = reply;
     const [, code = ''] = /"code":"([\w-]+)"/.exec(body) ?? [];
     const answer = `${status} ${printable(code, 64)}`.trim();

@@ -643,7 +643,7 @@ function fateSteps(
 ): Step[] {
   const { kind, isOpened } = row;
   const noun = nounOf(kind);
-  const { resent, stored, lost, days } = fate;
+  const { resent, unsure, stored, lost, days } = fate;
   const { code, project = '' } = sample;
   const them = `the ${noun}${stored === 1 ? '' : 's'}`;
   const isFixed = fixedMs !== undefined || remedy.kind === 'fixed';
@@ -692,11 +692,22 @@ function fateSteps(
     const replay = command === undefined ? undefined : shared;
     steps.push({ text: `${still} ${obstructed ?? again}`, command, replay });
   }
+  const find = stored > 0 && command ? undefined : commands.replay(of, project, names);
+  steps.push(...unsureSteps(unsure, find));
   if (lost > 0) {
     const got = code === 'storage-unavailable' ? 'got a 503' : `${were(lost)}n't stored`;
     steps.push({ text: `${these(lost)} ${got}: ${whyLost(code, fate)}` });
   }
   return steps;
+}
+
+/** @param command the replay, unless it is already printed for other views. */
+function unsureSteps(count: number, command: string | undefined): Step[] {
+  if (count === 0) return [];
+  const views = plural(count, 'refused view');
+  const may = `${views} ${were(count)} sent again with an unknown outcome, so ${count === 1 ? 'it' : 'they'} may be stored.`;
+  const find = command ? 'To find out, run:' : 'The replay also says how to find out.';
+  return [{ text: `${may} ${find}`, command }];
 }
 
 function onceActive(

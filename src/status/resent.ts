@@ -7,16 +7,17 @@ import type { RefusalCode } from '../view/refusal.ts';
 import { reasonKey } from './reasons.ts';
 import { Timeline } from './timeline.ts';
 
-/** When replayed views were first refused, by project and reason: `resentKey`. */
+/** When replayed views were first refused, by outcome, project and reason: `resentKey`. */
 export type Resent = ReadonlyMap<string, Timeline>;
 
-export const resentKey = (project: string, reason: string): string => `${project} ${reason}`;
+export const resentKey = (state: Replayed['state'], project: string, reason: string): string =>
+  `${state} ${project} ${reason}`;
 
 /** @param sinceMs when counting began: the page knows nothing of views refused before. */
 export function resentIn(replayed: readonly Replayed[], sinceMs: number): Resent {
   const resent = new Map<string, Timeline>();
-  for (const { project, code, origin, refusedMs } of replayed) {
-    const key = resentKey(project, reasonKey(code as RefusalCode, origin));
+  for (const { state, project, code, origin, refusedMs } of replayed) {
+    const key = resentKey(state, project, reasonKey(code as RefusalCode, origin));
     const timeline = resent.get(key) ?? new Timeline();
     for (const ms of refusedMs) if (ms >= sinceMs) timeline.add(ms);
     resent.set(key, timeline);

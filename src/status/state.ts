@@ -105,10 +105,12 @@ export interface JudgedReason {
   readonly fate: Fate;
 }
 
-/** The fate of the refused views of 24 hours: `resent`, `stored` and `lost` add up to them. */
+/** The fate of the refused views of 24 hours; the first four numbers add up to them. */
 export interface Fate {
   /** Sent again and accepted. */
   readonly resent: number;
+  /** Being sent again, or sent again with an unknown outcome. */
+  readonly unsure: number;
   /** Stored and not sent again. */
   readonly stored: number;
   readonly lost: number;
@@ -409,16 +411,18 @@ function fateOf(
   const lastDay = refusedIn.lastDay(nowMs);
   const { isStored = false } = REFUSALS[code];
   const lost = isStored ? Math.min(lastDay, droppedIn?.lastDay(nowMs) ?? 0) : lastDay;
-  const sentAgain = isStored
-    ? refusedIn.sharedWith(resentOf(project, key, reasons, resent), nowMs)
-    : 0;
+  const sent = (state: '+' | '?'): number =>
+    isStored ? refusedIn.sharedWith(resentOf({ state, project, key }, reasons, resent), nowMs) : 0;
+  const sentAgain = Math.min(sent('+'), lastDay - lost);
+  const unsure = Math.min(sent('?'), lastDay - lost - sentAgain);
   const isYesterday = refusedIn.between(nowMs - DAY_MS, nowMs - (nowMs % DAY_MS)) > 0;
   const [from, to] = [dayOf(Math.min(sinceMs, nowMs - (isYesterday ? DAY_MS : 0))), dayOf(lastMs)];
   const days = isStored ? (files?.refusedDays.filter((day) => day >= from && day <= to) ?? []) : [];
   const isClosed = files?.closedFiles.some(({ day }) => days.includes(day));
   return {
-    resent: Math.min(sentAgain, lastDay - lost),
-    stored: Math.max(0, lastDay - lost - sentAgain),
+    resent: sentAgain,
+    unsure,
+    stored: lastDay - lost - sentAgain - unsure,
     lost,
     why: dropped?.why,
     days,
@@ -428,14 +432,13 @@ function fateOf(
 
 /** Adds up the origins that are counted together, because a replay records each of them. */
 function resentOf(
-  project: string,
-  key: string,
+  { state, project, key }: { state: '+' | '?'; project: string; key: string },
   reasons: Activity['reasons'],
   resent: Resent = new Map(),
 ) {
-  const fullKey = resentKey(project, key);
+  const fullKey = resentKey(state, project, key);
   if (!BY_ORIGIN.has(key)) return [resent.get(fullKey)].filter((one) => one !== undefined);
-  const named = new Set(Array.from(reasons.keys(), (one) => resentKey(project, one)));
+  const named = new Set(Array.from(reasons.keys(), (one) => resentKey(state, project, one)));
   const others = [...resent].filter(([one]) => one.startsWith(fullKey) && !named.has(one));
   return others.map(([, timeline]) => timeline);
 }

@@ -68,7 +68,7 @@ it("replay exits with code 73 if its record of sent views can't be opened", asyn
   await expect(record.append(viewOf(1), '?', '9')).rejects.toMatchObject({ exitCode: 73 });
 });
 
-it('a record of sent views counts accepted ones by project, code and Origin, whatever the Origin contains', async () => {
+it('a record of sent views counts accepted and unknown ones by project, code and Origin, whatever the Origin contains', async () => {
   const { dir, record } = recordOf();
   const odd = '"\\ \u2028\u00e9 +\t?';
   const sent = [viewOf(1, odd), viewOf(2, odd), viewOf(3), viewOf(4), viewOf(5), viewOf(6)];
@@ -82,8 +82,9 @@ it('a record of sent views counts accepted ones by project, code and Origin, wha
   expect(record.unknown().flatMap(({ ids }) => ids)).toStrictEqual([ID(5), ID(7)]);
   const [project, code] = ['9', 'origin-not-allowed'];
   expect(await readReplayed(dir, DAY)).toStrictEqual([
-    { project, code, origin: odd, refusedMs: [MS, MS] },
-    { project, code, origin: undefined, refusedMs: [MS, MS] },
+    { state: '+', project, code, origin: odd, refusedMs: [MS, MS] },
+    { state: '+', project, code, origin: undefined, refusedMs: [MS, MS] },
+    { state: '?', project, code, origin: undefined, refusedMs: [MS] },
   ]);
   await record.close();
 });

@@ -386,7 +386,8 @@ export class ReplayWorld {
       const countOf = (some: readonly string[]): number =>
         some.filter((pid) => this.#sent.get(pid)?.project === one).length;
       const counted = all.reduce(
-        (sum, { project, refusedMs }) => sum + (project === one ? refusedMs.length : 0),
+        (sum, { state, project, refusedMs }) =>
+          sum + (state === '+' && project === one ? refusedMs.length : 0),
         0,
       );
       const stored = countOf(again);

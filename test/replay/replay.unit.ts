@@ -8,7 +8,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
@@ -23,9 +23,9 @@ import { MINIMAL_VIEW } from '../support/views.ts';
 
 const REFUSED = 'refused-2026-03-01.ndjson';
 
-type Respond = (response: ServerResponse, count: number) => void;
+type Respond = (response: ServerResponse, count: number, server: Server) => void;
 
-const accept: Respond = (response) => void response.writeHead(201).end('{"id":"x"}');
+const accept = (response: ServerResponse): void => void response.writeHead(201).end('{"id":"x"}');
 
 const viewOf = (pid: string, change: object = {}): string =>
   JSON.stringify({ ...MINIMAL_VIEW, pid, ...change });
@@ -74,7 +74,7 @@ function refusedViews(lines: readonly string[], projects: unknown = [{ id: '1000
       const { method, headers } = request;
       const record = (body: string): number => bodies.push(`${headers.origin ?? 'none'} ${body}`);
       if (method === 'OPTIONS') response.writeHead(204).end();
-      else void text(request).then((body) => respond(response, record(body)));
+      else void text(request).then((body) => respond(response, record(body), server));
     });
     const said: string[] = [];
     const clock = fastClock();
@@ -157,7 +157,7 @@ describe('a replay', () => {
   it('never sends a view with an unknown outcome again, unless the operator says so', async () => {
     const { file, states, replay } = refusedViews(pages(3));
     const first = await replay((response, count) =>
-      count === 2 ? void response.destroy() : accept(response, count),
+      count === 2 ? void response.destroy() : accept(response),
     );
     expect([(first.end as Fatal).exitCode, states()]).toStrictEqual([69, '+?']);
     expect(first.said).toContain(
@@ -166,8 +166,9 @@ describe('a replay', () => {
     const second = await replay();
     expect([second.end, second.bodies.length, states()]).toStrictEqual([false, 1, '+?+']);
     expect(second.said).toContain('1 with an unknown outcome\n');
-    expect(second.said).toContain("\nreplay won't send these views again, ");
-    expect(second.said).toContain(`may be stored: ${idOf(1)}\n`);
+    expect(second.said).toContain(
+      `\nreplay won't send this view again, because it may be stored: ${idOf(1)}\n`,
+    );
     expect(second.said).toContain(
       'look for a line with the same fields, written when replay ran: a stored view has a new id. ',
     );
@@ -192,8 +193,26 @@ describe('a replay', () => {
       state === '?' ? 'with an unknown outcome' : `not stored: the collector answered ${answer}`;
     expect(said).toContain(`: stopped after 1 line\n  0 sent\n  1 ${became}`);
     expect(end).toMatchObject({ exitCode, message: expect.stringContaining(answer) });
-    expect(/Don't run replay again until /.test((end as Fatal).message)).toBe(state === '?');
+    expect(/If it has stopped, start it/.test((end as Fatal).message)).toBe(state === '?');
     expect([states(), bodies.length]).toStrictEqual([state, 1]);
+  });
+
+  it('sends a view again later if the collector had stopped before the view could be sent', async () => {
+    const { states, replay } = refusedViews(pages(3));
+    const first = await replay((response, count, server) => {
+      server.close();
+      accept(response);
+    });
+    expect([first.bodies.length, states()]).toStrictEqual([1, '+-']);
+    expect(first.said).toBe(
+      `${REFUSED}: stopped after 2 lines\n  1 sent\n  1 not sent, because the collector had stopped`,
+    );
+    expect(first.end).toMatchObject({
+      exitCode: 69,
+      message: expect.stringMatching(/ has stopped \(.*\); start it, then run replay again$/),
+    });
+    const second = await replay();
+    expect([second.end, states()]).toStrictEqual([true, '+++']);
   });
 
   it('tries again after 429 and after 503 overloaded', async () => {
@@ -201,7 +220,7 @@ describe('a replay', () => {
     const { end, bodies } = await replay((response, count) => {
       if (count === 1) response.writeHead(429, { 'retry-after': '1' }).end();
       else if (count === 2) response.writeHead(503).end('{"code":"overloaded"}');
-      else accept(response, count);
+      else accept(response);
     });
     expect([end, states(), bodies.length]).toStrictEqual([true, '+', 3]);
   });
@@ -287,7 +306,7 @@ describe('a replay', () => {
     const { states, replay } = refusedViews(pages(5));
     const stopping = new AbortController();
     const respond: Respond = (response, count) => {
-      if (count === 1) return accept(response, count);
+      if (count === 1) return accept(response);
       stopping.abort();
       response.writeHead(status).end();
     };

@@ -190,7 +190,9 @@ class World {
       }
     }
     const refusedMs = all.filter(({ fate }) => fate === 'resent').map(({ atMs }) => atMs);
-    const replayed = [{ project: '1', code: 'origin-not-allowed', origin: NEW, refusedMs }];
+    const replayed = [
+      { state: '+', project: '1', code: 'origin-not-allowed', origin: NEW, refusedMs },
+    ] as const;
     scene.around = { ...scene.around, resent: resentIn(replayed, scene.counts.sinceMs) };
   }
 }

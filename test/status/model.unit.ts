@@ -741,7 +741,7 @@ it('after a replay whose accepted views a crash has forgotten, the page says onl
   scene.list({ ...AURORA, origins: [MOVED] });
   const timeline = new Timeline();
   for (let i = 0; i < 2; i++) timeline.add(NOON);
-  const key = resentKey('1', reasonKey(moved.code, MOVED));
+  const key = resentKey('+', '1', reasonKey(moved.code, MOVED));
   scene.around = { files: { refusedDays }, resent: new Map([[key, timeline]]) };
   expect(scene.text()).toContain('  The cause is gone.\n  2 refused views were sent again.');
 });
@@ -1177,6 +1177,7 @@ describe('the status page says what happened to refused views', () => {
     why: Dropped = 'full',
     sentAgain = 0,
     atMs = NOON,
+    state: '+' | '?' = '+',
   ) {
     const scene = sceneOf({ files: { refusedDays } });
     for (let i = 0; i < 9; i++) {
@@ -1185,7 +1186,7 @@ describe('the status page says what happened to refused views', () => {
     }
     const timeline = new Timeline();
     for (let i = 0; i < sentAgain; i++) timeline.add(atMs);
-    const key = resentKey('1', reasonKey(refused.code, MOVED));
+    const key = resentKey(state, '1', reasonKey(refused.code, MOVED));
     scene.around = { ...scene.around, resent: new Map([[key, timeline]]) };
     return scene.text();
   }
@@ -1213,6 +1214,16 @@ describe('the status page says what happened to refused views', () => {
       'that were all sent again',
       afterNine(origin, 0, 'full', 9),
       '\n  9 refused views were sent again.',
+    ],
+    [
+      'one of which was sent again with an unknown outcome',
+      afterNine(origin, 0, 'full', 1, NOON, '?'),
+      `\n  8 refused views are stored. Once the project accepts ${MOVED}, send the views again:\n    ${REPLAY}\n  1 refused view was sent again with an unknown outcome, so it may be stored. The replay also says how to find out.`,
+    ],
+    [
+      'that were all sent again with unknown outcomes',
+      afterNine(origin, 0, 'full', 9, NOON, '?'),
+      `\n  9 refused views were sent again with an unknown outcome, so they may be stored. To find out, run:\n    ${REPLAY}`,
     ],
     [
       'after a crash that lost the count of earlier ones, which were sent again',
