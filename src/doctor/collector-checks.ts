@@ -10,12 +10,15 @@ import { summaryOf } from '../projects/project-list.ts';
 import { BRING_BACK_FIRST, listWords, summaryOfFaults } from '../projects/projects-file.ts';
 import {
   delistedStep,
+  type Notice,
   overdueNotice,
   possibleMinFree,
   problemNotice,
   RESTORE_PROJECTS,
+  unlistedNotices,
 } from '../status/problem-words.ts';
 import { needsTokenVariable, sharedPort } from '../settings.ts';
+import type { StatusModel } from '../status/model.ts';
 import { isOpen } from '../status/state.ts';
 import { TOO_LITTLE_SPACE } from '../disk/free-space.ts';
 import { TOKEN_ENV } from '../status/token.ts';
@@ -335,6 +338,7 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
       .map((row) =>
         ofNotice('warning', problemNotice({ ...row, colour: 'amber' }, of, overview.nowMs)),
       ),
+    ...mistypedNotices(overview).map((notice) => ofNotice('warning', notice)),
     ...[...warnings, ...rest].map((note) => ofMessage('warning', note)),
   ];
   const hasCommands = found.some(({ fix }) => fix?.includes('\n  '));
@@ -352,6 +356,18 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
     ids > 0 ? `, only views of ${plural(ids, 'unlisted id')} (see the status page)` : '';
   return [ok(`No views of listed projects are being refused${others}.`)];
 }
+
+/** Reports the unlisted ids that a listed project's pages probably send by mistake. */
+const mistypedNotices = (overview: StatusModel): Notice[] =>
+  unlistedNotices({
+    ...overview,
+    unlisted: overview.unlisted.filter(
+      ({ meant, reasons }) => meant !== undefined && reasons.some(isOpen),
+    ),
+  }).map(({ title, steps }) => ({
+    title: `Views of the unlisted id ${title} were refused.`,
+    steps,
+  }));
 
 export function checkOverdue(facts: Facts): readonly Verdict[] {
   const { overdue = [] } = facts.disk?.inside ?? {};

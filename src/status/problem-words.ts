@@ -578,7 +578,7 @@ function typoSteps({ id, active, meant }: Subject): Step[] {
   if (meant === undefined) return [];
   const inactive = meant.isInactive ? ', which is inactive' : '';
   const text =
-    `${meant.origin ?? id} is ${meant.origin ? 'an origin of' : 'one typo away from'} ${withName(meant)}${inactive}. ` +
+    `${meant.origin ?? id} is ${meant.origin ? 'an origin of project' : 'one typo away from'} ${withName(meant)}${inactive}. ` +
     `If ${meant.origin ? 'its' : 'the'} pages should send ${meant.id}, correct them; ` +
     `${active ? 'this problem then ends within an hour, but ' : ''}the views refused so far can't be sent again under another id.`;
   return [{ text }];

@@ -1128,6 +1128,19 @@ it('the doctor also prints a command for a file elsewhere if root has copied fil
   expect(fixes.map((line) => /sudo (\S+)/.exec(line)?.[1])).toStrictEqual(['chgrp', 'chown']);
 });
 
+it("the doctor names an unlisted id that a listed project's pages send, beside other problems", () => {
+  const scene = new Scene([{ id: '8', origins: ['https://a.example'] }]);
+  scene.refuse(9, { code: 'invalid-view', project: '8' });
+  scene.refuse(2, { code: 'project-not-activated', project: '77' }, 'https://a.example');
+  scene.refuse(2, { code: 'project-not-activated', project: '66' }, 'https://c.example');
+  expect(problemLines(shown(scene))).toStrictEqual([
+    expect.stringContaining('warning refusals: Project 8: '),
+    expect.stringMatching(
+      /^warning refusals: Views of the unlisted id 77 were refused\. .*https:\/\/a\.example is an origin of project 8\. If its pages should send 8, correct them;/,
+    ),
+  ]);
+});
+
 it('the doctor says where unlisted ids are shown', () => {
   const scene = new Scene([{ id: '8' }]);
   scene.refuse(2, { code: 'project-not-activated', project: '66' }, 'https://c.example');

@@ -178,7 +178,7 @@ it('the log says if a refused origin belongs to another project', () => {
   });
   const judged = scene.judged().find(({ id }) => id === '1')!;
   expect(fixFor(judged.reasons[0]!, judged)).toMatch(
-    /^https:\/\/kelp\.example is an origin of 5 \(Kelp\)\. If its pages should send 5, .* Otherwise, if the site should count for this project, too, add it: .* activate 1 /,
+    /^https:\/\/kelp\.example is an origin of project 5 \(Kelp\)\. If its pages should send 5, .* Otherwise, if the site should count for this project, too, add it: .* activate 1 /,
   );
 });
 

@@ -1822,11 +1822,11 @@ it('the status page names a listed id if an unlisted or inactive id is probably 
     { id: '5', name: 'Kelp', origins: [MOVED] },
   );
   expect(scene.whole()).toContain(
-    `  ${MOVED} is an origin of 5 (Kelp). If its pages should send 5, `,
+    `  ${MOVED} is an origin of project 5 (Kelp). If its pages should send 5, `,
   );
   // Only one project lists the origin.
   scene.list({ id: '5', name: 'Kelp', origins: [MOVED] }, { id: '6' });
-  const owner = `  ${MOVED} is an origin of 5 (Kelp). If its pages should send 5, correct them; the views `;
+  const owner = `  ${MOVED} is an origin of project 5 (Kelp). If its pages should send 5, correct them; the views `;
   expect(scene.whole().split(owner)).toHaveLength(3);
   scene.list({ id: '5', origins: [MOVED] }, { id: '6', origins: [MOVED] });
   expect(scene.whole()).not.toContain('is an origin of');
@@ -1840,7 +1840,7 @@ it("the status page says if a refused origin is another project's, whose id the 
   );
   scene.refuse(2, moved, 'https://b.example');
   scene.refuse(1, moved, MOVED);
-  const owner = `  ${MOVED} is an origin of 5 (Kelp). If its pages should send 5, correct them; this problem then ends within an hour, but the views refused so far can't be sent again under another id.\n`;
+  const owner = `  ${MOVED} is an origin of project 5 (Kelp). If its pages should send 5, correct them; this problem then ends within an hour, but the views refused so far can't be sent again under another id.\n`;
   expect(scene.text().split(owner)).toHaveLength(2);
   expect(scene.text()).toContain(
     `from ${MOVED}: origin not allowed.\n${owner}  Otherwise, if the site should count for this project, too, add it:\n`,
@@ -1855,10 +1855,10 @@ it("the status page says if a refused origin is another project's, whose id the 
   const kelp = { id: '5', name: 'Kelp', active: false, origins: [MOVED] };
   scene.list({ ...AURORA, origins: ['https://a.example'] }, kelp);
   expect(scene.text()).toContain(
-    `  ${MOVED} is an origin of 5 (Kelp), which is inactive. If its pages `,
+    `  ${MOVED} is an origin of project 5 (Kelp), which is inactive. If its pages `,
   );
   scene.list({ ...AURORA, origins: ['https://a.example'] }, kelp, { id: '6', origins: [MOVED] });
-  expect(scene.text()).toContain(`  ${MOVED} is an origin of 6. If its pages `);
+  expect(scene.text()).toContain(`  ${MOVED} is an origin of project 6. If its pages `);
 });
 
 it('the status page escapes untrusted text everywhere', () => {
