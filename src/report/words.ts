@@ -38,28 +38,26 @@ export function changeInWords(count: number, before: number): string {
 }
 
 /** Returns the number of views, its change, and the days without views. */
-export function headline({ views, before, silentSpans }: Report): string {
+export function headline(report: Report): string {
+  const { views, before, silentSpans } = report;
+  const last = lastDayOf(report);
   const so = before?.isCut ? ' so far' : '';
   const count = (views === 0 ? 'No views' : plural(views, 'view')) + so;
-  const days = views === 0 ? '' : silentDaysInWords(silentSpans);
+  const days = views === 0 ? '' : silentDaysInWords(silentSpans, last);
   const gaps = days === '' ? '' : ` No views ${days}.`;
   if (before === undefined) return `${count}.${gaps}`;
   const length = lengthOf(before);
   const period =
     length === 1 ? 'on the previous day' : `in the previous ${formatCount(length)} days`;
   const cut = before.isCut ? 'by this time ' : '';
-  const silent = before.views === 0 ? '' : silentDaysInWords(before.silentSpans);
+  const silent = before.views === 0 ? '' : silentDaysInWords(before.silentSpans, last);
   const gapsBefore = silent === '' ? '' : ` (no views ${silent})`;
   return `${count}, ${changeInWords(views, before.views)} ${cut}${period}${gapsBefore}.${gaps}`;
 }
 
 /** `on Wed 11 Mar`, `from Mon 9 Mar to Wed 11 Mar`; empty if there are none. */
-function silentDaysInWords(spans: readonly Span[]): string {
-  const [span] = spans;
-  if (span === undefined) return '';
-  const isOneLong = spans.length === 1 && span.fromDay !== span.toDay;
-  return `${isOneLong ? 'from' : 'on'} ${daysInShort(spans)}`;
-}
+const silentDaysInWords = (spans: readonly Span[], last: string): string =>
+  spans.length === 0 ? '' : daysInShort(spans, last, { one: 'on', several: 'from' });
 
 /** Returns a sentence about the last seven full days; empty if there are fewer than 14. */
 export function lastWeekInWords({ lastWeek, toDay }: Report): string {
@@ -91,7 +89,11 @@ export function figuresOf(report: Report): Figure[] {
     today
       ? ['Today so far', formatCount(today.views), `${change} ${timeMade(report)}`]
       : ['Views per full day', average, 'on average'],
-    ['Busiest day', dayInWords(busiestDay.day), plural(busiestDay.views, 'view')],
+    [
+      'Busiest day',
+      dayInWords(busiestDay.day, lastDayOf(report)),
+      plural(busiestDay.views, 'view'),
+    ],
     busiest,
   ];
 }
@@ -104,10 +106,11 @@ const timeMade = ({ madeAt, timeZone }: Report): string =>
 export function silenceInWords(report: Report): { name: string; days: string }[] {
   // A project may have views on other days than those asked for.
   const isPart = report.fromDay !== undefined || report.toDay !== undefined;
+  const last = lastDayOf(report);
   const never = isPart ? 'no views' : 'no views yet';
   return report.silentDays.map(({ project, views, days, spans }) => ({
     name: projectInWords(report, project),
-    days: views === 0 ? never : `${plural(days, 'day')}, ${daysInShort(spans)}`,
+    days: views === 0 ? never : `${plural(days, 'day')}, ${daysInShort(spans, last)}`,
   }));
 }
 
@@ -128,17 +131,34 @@ export const spanInWords = ({ fromDay, toDay }: Span): string =>
     new Date(toDay),
   );
 
-/** Returns `Mon 9 Mar`. */
-export const dayInWords = (day: string): string =>
-  new Date(day).toUTCString().replace(/, 0?(\d+ \w+) .*/, ' $1');
+/** Returns `Mon 9 Mar`, with the year if that isn't the year of the day `last`. */
+export const dayInWords = (day: string, last = day): string =>
+  new Date(day)
+    .toUTCString()
+    .replace(/, 0?(\d+ \w+)( \d+) .*/, day.slice(0, 4) === last.slice(0, 4) ? ' $1' : ' $1$2');
+
+const lastDayOf = ({ toDay, days, madeAt }: Report): string => toDay ?? days.at(-1)?.day ?? madeAt;
 
 const SPANS_MAX = 4;
 
-/** Returns `Thu 12 Nov and Mon 16 Nov to Tue 17 Nov`; if there are many, the last ones. */
-export function daysInShort(spans: readonly Span[]): string {
-  const shown = spans
-    .slice(-SPANS_MAX)
-    .map(({ fromDay, toDay }) => [...new Set([fromDay, toDay])].map(dayInWords).join(' to '));
+/**
+ * Returns `Thu 12 Nov and Mon 16 Nov to Tue 17 Nov`; if there are many, the last ones.
+ * @param last the report's last day: days of other years get their year.
+ * @param before the words before a day and before several days in a row.
+ */
+export function daysInShort(
+  spans: readonly Span[],
+  last: string,
+  before = { one: '', several: '' },
+): string {
+  let said = '';
+  const shown = spans.slice(-SPANS_MAX).map(({ fromDay, toDay }) => {
+    const days = [...new Set([fromDay, toDay])].map((day) => dayInWords(day, last)).join(' to ');
+    const word = fromDay === toDay ? before.one : before.several;
+    const isRepeated = word === '' || (word === said && word === before.one);
+    said = word;
+    return isRepeated ? days : `${word} ${days}`;
+  });
   const left = spans.slice(0, -SPANS_MAX).reduce((sum, span) => sum + lengthOf(span), 0);
   const texts = left === 0 ? shown : [...shown, plural(left, 'earlier day')];
   return new Intl.ListFormat('en-GB').format(texts);

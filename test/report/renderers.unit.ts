@@ -39,6 +39,13 @@ it.each([
     '140 views so far, down 36% from 220 by this time in the previous 2 days. No views on Fri 13 Mar.',
   ],
   [
+    'days without views, alone and in a row',
+    '10',
+    '13',
+    [5],
+    '5 views, up from none in the previous 4 days. No views on Tue 10 Mar and from Thu 12 Mar to Fri 13 Mar.',
+  ],
+  [
     'days with few views until now, after a day without views',
     '13',
     '',
@@ -97,7 +104,14 @@ it('a report shows shares and changes as whole percentages, but changes of count
 it('a report lists the days without views of each project, but only the last of many', () => {
   const days = ['10-30', '11-01', '11-03', '11-05', '11-07'].map((day) => `2026-${day}`);
   const spans = days.map((day) => ({ fromDay: day, toDay: day }));
-  expect(daysInShort(spans)).toBe('Sun 1 Nov, Tue 3 Nov, Thu 5 Nov, Sat 7 Nov and 1 earlier day');
+  expect(daysInShort(spans, '2026-11-30')).toBe(
+    'Sun 1 Nov, Tue 3 Nov, Thu 5 Nov, Sat 7 Nov and 1 earlier day',
+  );
+  const ofTwoYears = [
+    { fromDay: '2025-12-30', toDay: '2026-01-02' },
+    { fromDay: '2026-01-05', toDay: '2026-01-05' },
+  ];
+  expect(daysInShort(ofTwoYears, '2026-11-30')).toBe('Tue 30 Dec 2025 to Fri 2 Jan and Mon 5 Jan');
   const views = daily('2026-03-08', [1, 0, 1], { p: '2' });
   const report = reportOn(views, { toDay: '2026-03-13', fromDay: '2026-03-08', listed: [] });
   expect(textReport(report, 80, 'verify')).toMatch(
