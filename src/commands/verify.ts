@@ -3,7 +3,7 @@ import * as path from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import { printable, shellQuoted } from '../base/text.ts';
-import { cannotRead } from '../disk/lines.ts';
+import { cannotRead, noViewFiles } from '../disk/lines.ts';
 import { dayOfName } from '../disk/names.ts';
 import * as commands from '../installation/commands.ts';
 import { Receipt } from '../verify/receipt.ts';
@@ -93,11 +93,10 @@ function viewFilesOf(operand: string, warn: (message: string) => void): string[]
   } catch (error) {
     throw cannotRead(operand, error);
   }
-  const name = printable(operand, Infinity);
   throw new Fatal(
     EXIT.badData,
     isUnread
-      ? `Every view file in "${name}" is compressed with zstd, so none was checked`
-      : `No view files in "${name}". If it is the data directory, no view has been stored yet; otherwise, name the data directory.`,
+      ? `Every view file in "${printable(operand, Infinity)}" is compressed with zstd, so none was checked`
+      : noViewFiles(operand),
   );
 }

@@ -109,6 +109,10 @@ export function checkReadable(path: string): void {
   }
 }
 
+/** Returns what to do about a directory without view files. */
+export const noViewFiles = (dir: string): string =>
+  `No view files in "${printable(dir, Infinity)}". If it is the data directory, no view has been stored yet; otherwise, name the data directory`;
+
 /**
  * Returns a Fatal with exit 74: the file, the reason and the fix.
  * @param source what named the file.

@@ -1,8 +1,9 @@
 import * as fs from 'node:fs';
+import { basename } from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
 import { plural } from '../base/format.ts';
 import { sentence } from '../base/text.ts';
-import { type Block, cannotRead, readBlocks } from '../disk/lines.ts';
+import { type Block, cannotRead, noViewFiles, readBlocks } from '../disk/lines.ts';
 import { dayOfName } from '../disk/names.ts';
 import { readHead } from '../view/line.ts';
 import { parseViewLine } from './report-line.ts';
@@ -25,6 +26,7 @@ export async function filesWith(
     return day !== undefined && spans.some((span) => mayHoldLinesOf(span, day));
   };
   const names = namesIn(dir);
+  if (!names.some((name) => name.startsWith('views-'))) warn(noViewFiles(dir));
   const files = new Set(names.filter(isWanted));
   const unread = names.filter((name) => {
     const [, day = ''] = /^(.*)\.zst$/.exec(name) ?? [];
@@ -98,13 +100,19 @@ export async function tallyFiles(
   warn: (message: string) => void,
 ): Promise<void> {
   for (const file of files) {
+    let isRead = false;
     const fault = await readAvailable(file, ({ lines, damaged }) => {
       for (const [i, line] of lines().entries()) {
+        isRead = true;
         totals.addView(damaged.has(i) ? undefined : parseViewLine(line));
       }
     });
     if (fault === undefined) continue;
     totals.brokenFiles += 1;
-    warn(`${sentence(fault)} The report counts only the readable part`);
+    const day = dayOfName('views', basename(file));
+    if (day !== undefined) totals.leaveOut(day);
+    warn(
+      `${sentence(fault)} The report ${isRead ? 'counts only the readable part' : 'leaves out the file'}`,
+    );
   }
 }

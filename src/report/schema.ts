@@ -49,7 +49,7 @@ const lastWeek = v.object({ views, before: views });
 
 const isPartial = v.optional(flagOf("true for today, which isn't complete."));
 const isUnread = v.optional(
-  flagOf('true if its file is compressed with zstd, so it was not read.'),
+  flagOf('true if its file could not be read: it is damaged or compressed with zstd.'),
 );
 const days = v.array(v.object({ day, views, hours, isPartial, isUnread }));
 

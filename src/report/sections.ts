@@ -53,7 +53,8 @@ export function sectionsOf(report: Report, daysMax: number) {
 
 /**
  * Returns a row per day or per month. The label of an unfinished day or month ends in `so far`; that
- * of a day whose file wasn't read ends in `not read`, and that of its month in `partly read`.
+ * of a day whose file wasn't read ends in `not read`, and that of its month, or of a day whose file
+ * is damaged, in `partly read`.
  */
 function dayRows({ days }: Report, daysMax: number): SectionRow[] {
   const rows = new Map<string, SectionRow>();
@@ -62,7 +63,8 @@ function dayRows({ days }: Report, daysMax: number): SectionRow[] {
     const label =
       days.length <= daysMax ? dayInWords(day) : new Date(day).toUTCString().slice(8, 16);
     const { texts, count } = rows.get(label) ?? { texts: [label], count: 0 };
-    const noted = isUnread ? [label, days.length <= daysMax ? 'not read' : 'partly read'] : texts;
+    const isPart = days.length > daysMax || views > 0;
+    const noted = isUnread ? [label, isPart ? 'partly read' : 'not read'] : texts;
     rows.set(label, { texts: isPartial ? [label, 'so far'] : noted, count: count + views });
   }
   return [...rows.values()];

@@ -99,6 +99,12 @@ it.each(['foo', 'GMT+3', 'CET-1CEST,M3.5.0,M10.5.0/3', '<+03>-3', 'Etc/Unknown']
   },
 );
 
+it('report warns of a directory that is no data directory', async () => {
+  const { code, stderr } = await run(['report'], { data: tempDir() });
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^warning: No view files in ".*"\. If it is the data directory, no view /);
+});
+
 it('report counts no file twice', async () => {
   const data = dataWith({ [NAME]: text([viewAt(DAY)]) });
   const file = join(data, NAME);
@@ -167,6 +173,8 @@ it('report counts the readable part of a damaged compressed file and warns about
   const report = JSON.parse(stdout) as Report;
   expect([code, report.brokenFiles, report.invalidLines]).toStrictEqual([0, 2, 0]);
   expect(report.days.at(-1)).toMatchObject({ day: '2026-03-03', views: 5 });
+  const unread = report.days.filter(({ isUnread }) => isUnread).map(({ day }) => day);
+  expect([unread, report.silentSpans]).toStrictEqual([['2026-03-01', '2026-03-02'], []]);
   expect(report.views).toBeLessThan(2000);
   expect(
     stderr.match(/^warning: Can't decompress ".*\/views-2026-03-0[12]\.ndjson\.gz": /gm),
@@ -291,7 +299,7 @@ it.each([
 });
 
 it("report says what to do if its user isn't allowed to write to the page's directory", async () => {
-  const data = dataDirectory();
+  const data = dataWith({ [NAME]: text([viewAt(DAY)]) });
   const closed = tempDir();
   const file = join(closed, 'a.html');
   chmodSync(data, 0o755);
