@@ -323,7 +323,7 @@ describe('an invalid projects file', () => {
       expect([command, code, stdout]).toStrictEqual([command, 78, '']);
       expect(stderr.trimEnd().split('\n')).toStrictEqual([
         expect.stringMatching(/^error: .*projects\[0\]\.id must be a string/),
-        expect.stringMatching(/^error: .*unknown key "nmae"; did you mean "name"\?$/),
+        expect.stringMatching(/^error: .*unknown key "nmae" \(did you mean "name"\?\)$/),
       ]);
     }
     expect(readFileSync(path, 'utf8')).toBe(text);

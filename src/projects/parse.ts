@@ -79,8 +79,9 @@ function keyFaults({ type, children = [] }: Node, where: string, known: readonly
     seen.add(key);
     if (known.includes(key)) return [];
     const near = nearest(key, known);
-    const hint = near === undefined ? `known keys: ${known.join(', ')}` : `did you mean "${near}"?`;
-    return [{ offset, message: `${where}unknown key ${name}; ${hint}` }];
+    const hint =
+      near === undefined ? `; known keys: ${known.join(', ')}` : ` (did you mean "${near}"?)`;
+    return [{ offset, message: `${where}unknown key ${name}${hint}` }];
   });
 }
 

@@ -102,7 +102,7 @@ a project without an id → {"projects":[{}]} → 1:14: projects[0].id is missin
 an id that two projects have → {"projects":[⏎{"id":"7"},⏎{"id":"07"},⏎{"id":"7"}]} → 4:7: projects[2].id must be unique; found "7", also the id of projects[0]
 a duplicate key in a project → {"projects":[{"id":"1",⏎"id":"2"}]} → 2:1: projects[0]: the key "id" occurs twice
 a duplicate key in the file → {"projects":[],"projects":[]} → 1:16: the key "projects" occurs twice
-an unknown key → {"projects":[{"id":"1","maxViewPerMinute":6}]} → 1:24: projects[0]: unknown key "maxViewPerMinute"; did you mean "maxViewsPerMinute"?
+an unknown key → {"projects":[{"id":"1","maxViewPerMinute":6}]} → 1:24: projects[0]: unknown key "maxViewPerMinute" (did you mean "maxViewsPerMinute"?)
 a number as the address of the schema → {"$schema":1,"projects":[]} → 1:12: $schema must be a string; found 1
 a name before the operator's address → {"operator":"Jo <jo@x.com>","projects":[]} → 1:13: operator must be an e-mail address, such as "views@example.com"; found "Jo <jo@x.com>"
 `;
