@@ -207,11 +207,11 @@ export function checkUrl(facts: Facts): readonly Verdict[] {
 }
 
 export const checkCors = reached(({ origin, get, preflight }, of) => {
-  const blocked = (what: string): readonly Verdict[] => [
+  const blocked = (what: string, effect = BLOCKED): readonly Verdict[] => [
     atProxy(
       warning,
       of,
-      `${what}, so browsers block views from pages of other origins.`,
+      `${what}, so ${effect}.`,
       "In the proxy, pass on OPTIONS requests and Origin headers. Don't add Access-Control-… headers.",
     ),
   ];
@@ -226,12 +226,17 @@ export const checkCors = reached(({ origin, get, preflight }, of) => {
   if (allowed === undefined)
     return [ok('Preflights are granted, and pages can read the responses.')];
   const header = 'Access-Control-Allow-Origin';
+  if (allowed === '') return blocked(`Responses carry no ${header}`);
   return blocked(
-    allowed === ''
-      ? `Responses carry no ${header}`
-      : `Responses carry ${header} "${allowed}" instead of "${origin}"`,
+    `Responses carry ${header} "${allowed}" instead of "${origin}"`,
+    // Only a request with cookies needs the origin itself.
+    allowed === '*'
+      ? "browsers block views that pages send with sendBeacon; the printed script's views arrive"
+      : BLOCKED,
   );
 });
+
+const BLOCKED = 'browsers block views from pages of other origins';
 
 const allowedOrigin = (reply: Reply): string =>
   'failure' in reply ? '' : clip(reply.headers.get('access-control-allow-origin') ?? '', 200);

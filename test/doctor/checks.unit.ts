@@ -606,7 +606,7 @@ const FINDINGS: Findings = {
     shown(cutBodies()),
   ],
   'the proxy adds a CORS header': [
-    'warning cors: Responses carry Access-Control-Allow-Origin "*" instead of "https://a.example", so browsers block views from pages of other origins. In the proxy, pass on OPTIONS requests and Origin headers. Don\'t add Access-Control-… headers. For examples, run: viewlog help proxies',
+    'warning cors: Responses carry Access-Control-Allow-Origin "*" instead of "https://a.example", so browsers block views that pages send with sendBeacon; the printed script\'s views arrive. In the proxy, pass on OPTIONS requests and Origin headers. Don\'t add Access-Control-… headers. For examples, run: viewlog help proxies',
     proxied({ get: problem('method-not-allowed', '', { 'access-control-allow-origin': '*' }) }),
   ],
   'the proxy answers preflights itself': [
