@@ -134,8 +134,10 @@ export function checkLock({ holder, asked, kill, of }: Facts): readonly Verdict[
   if (holder === undefined || holder === 'unknown') return [];
   if (holder === 'unresponsive') {
     const find = commands.findHolder(`${of.data}/${LOCK_NAME}`, of.hasSudo);
-    const what = `A process that doesn't answer has locked "${of.data}", so viewlog can't start there.`;
-    return [error(what, 'Find the process and end it if it hangs:', find)];
+    const what = `The process that has locked "${of.data}" doesn't answer. If it hangs, no view is accepted, and viewlog can't start there.`;
+    const fix =
+      'If it hangs, end it (kill -9 PID) and start viewlog. To find its process id (PID), run:';
+    return [error(what, fix, find)];
   }
   const { role, pid, sinceMs, version, address } = holder;
   const by = version === '' ? '' : `, viewlog ${version}`;

@@ -343,7 +343,7 @@ const FINDINGS: Findings = {
     { holder: { ...HOLDER, address: undefined }, kill: undefined },
   ],
   'the process that holds the data directory hangs': [
-    "error lock: A process that doesn't answer has locked \"/data\", so viewlog can't start there. Find the process and end it if it hangs: sudo ss -xlp | grep -F ' /data/viewlog.lock'",
+    "error lock: The process that has locked \"/data\" doesn't answer. If it hangs, no view is accepted, and viewlog can't start there. If it hangs, end it (kill -9 PID) and start viewlog. To find its process id (PID), run: sudo ss -xlp | grep -F ' /data/viewlog.lock'",
     { ...NOT_RUNNING, holder: 'unresponsive', reply: undefined, status: {} },
   ],
   'a write to the data directory fails': [

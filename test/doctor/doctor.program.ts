@@ -117,7 +117,7 @@ describe('the doctor with a collector running', () => {
     child.kill('SIGSTOP');
     const { outcome } = await doctor(data);
     child.kill('SIGCONT');
-    expect(outcome()).toMatch(/^78 error lock: A process that doesn't answer has locked "/);
+    expect(outcome()).toMatch(/^78 error lock: The process that has locked "/);
   });
 
   it('reports a collector that writes to another directory as another viewlog', async () => {

@@ -838,7 +838,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const find = commandIn(said, /to find it: (.*)/);
       const { text } = await place.paste(find, asRoot(place));
       expect(text).toMatch(/viewlog\.lock.*pid=\d+/);
-      expect(await place.finding('lock')).toContain(`end it if it hangs:\n  ${find}`);
+      expect(await place.finding('lock')).toContain(`process id (PID), run:\n  ${find}`);
       old.signal('SIGCONT');
     },
   },
