@@ -5,6 +5,7 @@ import { plural } from '../base/format.ts';
 import { echo, printable, shellQuoted } from '../base/text.ts';
 import { isFromViewlog, preflightFrom } from '../doctor/reply.ts';
 import { ownerOf } from '../installation/accounts.ts';
+import { portOf } from '../http/listener.ts';
 import * as commands from '../installation/commands.ts';
 import { absolute, type Installation, withOwners } from '../installation/installation.ts';
 import { changeProject } from '../projects/change-project.ts';
@@ -59,7 +60,7 @@ export const activate = defineCommand({
       reader,
       asOwner,
     });
-    const { outcome, before, after, newDirectory } = edited;
+    const { before, after, newDirectory } = edited;
     const lost = after.origins === undefined ? await lostOrigins(id, dir) : undefined;
     for (const text of [
       ...(before ? doubtsAbout(before, after) : doubtsAboutNew(edited, last, installation)),
@@ -78,16 +79,12 @@ export const activate = defineCommand({
       const hint = isDefault ? '. To use another one, give it with --data' : '';
       print(`Created the directory ${printable(absolute(newDirectory), Infinity)}${hint}`);
     }
-    for (const text of isRunning === false ? await doubtsAboutAddress(address) : []) log.warn(text);
+    const doubts = isRunning === false ? await doubtsAboutAddress(address, installation) : [];
+    for (const text of doubts) log.warn(text);
     print(resultOf({ ...edited, id, path, isRunning }));
-    for (const text of operatorText(edited)) print(text);
-    if (outcome === 'created' && operator === undefined) {
-      print(
-        'To show your e-mail address in refusals, run this command again with --operator you@example.com',
-      );
-    }
+    for (const text of operatorText(edited, operator)) print(text);
     const sender = { id, origins: origins.length > 0 ? [...origins] : after.origins };
-    print(nextSteps(sender, { ...installation, address }, isRunning));
+    if (doubts.length === 0) print(nextSteps(sender, { ...installation, address }, isRunning));
     return EXIT.done;
   },
 });
@@ -127,12 +124,18 @@ export const deactivate = defineCommand({
   },
 });
 
-/** Returns a warning if a viewlog with other data listens at the address. */
-async function doubtsAboutAddress(address: string): Promise<string[]> {
+/**
+ * Returns a warning if a viewlog with other data listens at the address. It would refuse the new
+ * project's views.
+ */
+async function doubtsAboutAddress(address: string, of: Installation): Promise<string[]> {
   // viewlog doesn't count this request.
   const reply = await fetchOnce(`${address}/view`, preflightFrom('https://www.example.com'), 1_000);
   const what = `The viewlog that listens at ${address} uses another data directory`;
-  return isFromViewlog(reply) ? [`${what}; to add the project there, give its --data`] : [];
+  const find = commands.findListener(portOf(address), of.hasSudo);
+  return isFromViewlog(reply)
+    ? [`${what}; to add the project there, give its --data. To find its process, run: ${find}`]
+    : [];
 }
 
 /** @throws {Fatal} exit 64 for an origin that no project can list, or that is added and removed. */
@@ -254,11 +257,18 @@ interface Activation {
   readonly isRunning: boolean | undefined;
 }
 
-/** Returns that the address in all projects' refusals has changed. */
-const operatorText = (edited: Awaited<ReturnType<typeof editProject>>): string[] =>
-  edited.outcome === 'changed' && edited.operator !== edited.lastOperator
-    ? [`Changed the operator's address, for all projects, to ${edited.operator}.`]
-    : [];
+/** Returns that the address in all projects' refusals has changed, or how to give one. */
+function operatorText(
+  { outcome, operator, lastOperator }: Awaited<ReturnType<typeof editProject>>,
+  given: string | undefined,
+): string[] {
+  if (outcome === 'created' && given === undefined)
+    return [
+      'To show your e-mail address in refusals, run this command again with --operator you@example.com',
+    ];
+  const isChanged = outcome === 'changed' && operator !== lastOperator;
+  return isChanged ? [`Changed the operator's address, for all projects, to ${operator}.`] : [];
+}
 
 /** Returns what was done, the project's rules, and when a running viewlog follows them. */
 function resultOf({ id, path, before, after, outcome, isRunning }: Activation): string {

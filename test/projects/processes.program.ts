@@ -368,11 +368,13 @@ test('activate creates a projects file in the data directory of a collector that
 test('activate says that the viewlog at the printed address uses another data directory', async () => {
   const { port } = await startViewlog({ data: dataDirectory() });
   const data = dataDirectory();
-  const { code, stderr } = await run(['activate', '7', '--port', String(port)], { data });
+  const { code, stdout, stderr } = await run(['activate', '7', '--port', String(port)], { data });
   expect([code, stderr]).toStrictEqual([
     0,
-    expect.stringContaining(
-      `:${port} uses another data directory; to add the project there, give `,
+    expect.stringMatching(
+      `:${port} uses another data directory; to add the project there, give its --data\\. To find its process, run: (sudo )?ss -ltnp 'sport = :${port}'\n$`,
     ),
   ]);
+  // That viewlog would refuse the test view.
+  expect(stdout).not.toContain('curl');
 });
