@@ -63,6 +63,11 @@ function isBelow(origin: string, parents: ReadonlySet<string>): boolean {
 /** Returns the same text for two listed origins that allow the same pages. */
 export const originKey = (text: string): string => ruleOf(text) ?? text;
 
+export function originLike(origin: string, listed: readonly string[] = []): string | undefined {
+  const host = parseUrl(origin)?.hostname;
+  return listed.find((one) => parseUrl(one)?.hostname === host);
+}
+
 /** Returns an origin that a project's pages may have. A wildcard allows any host below it. */
 export const exampleOrigin = (listed: string): string => originKey(listed).replace('*', 'www');
 

@@ -1,7 +1,7 @@
 import { plural } from '../base/format.ts';
 import { printable } from '../base/text.ts';
 import type { AccessFix } from '../installation/commands.ts';
-import { originTest } from './origins.ts';
+import { originLike, originTest } from './origins.ts';
 import { readProjectsFile, fileOrFatal, type SavedList } from './projects-file.ts';
 import type { ProjectEntry, ProjectsFile } from './projects-schema.ts';
 import { TokenBucket } from './rate-limit.ts';
@@ -40,6 +40,8 @@ export interface Project extends Omit<ProjectEntry, 'active'> {
   readonly changedMs: number;
   /** @param origin the request's `Origin` header, if it has one. */
   allowsOrigin(origin: string | undefined): boolean;
+  /** Returns the listed origin of the same host, so that only its scheme or port differs. */
+  originLike(origin: string): string | undefined;
   /**
    * Spends one view of the project's limit; with `spend` false, only checks it.
    * @returns 0 if there is one to spend, otherwise the whole seconds until then (at least 1).
@@ -206,6 +208,7 @@ export class ProjectList {
       active,
       rules,
       changedMs: last?.rules === rules ? last.changedMs : nowMs,
+      originLike: (origin) => originLike(origin, origins),
       allowsOrigin: (origin) => !isListed || (origin !== undefined && isListed(origin)),
       takeToken: (nowMs, spend) => (limit ? bucket.take(limit, nowMs, spend) : 0),
       returnToken: () => bucket.giveBack(),

@@ -864,7 +864,7 @@ export function fixOf(reason: Refused, of: Installation, meant?: ProjectRow['mea
     const how =
       remedy.kind === 'activate'
         ? activateWords(remedy, reason, meant !== undefined)
-        : addWords(remedy.origin, sample, meant);
+        : addWords(remedy, sample, meant);
     return { text: how, command: activate({ origin }) };
   }
   if (remedy.kind === 'raise-limit') {
@@ -887,14 +887,26 @@ export function fixOf(reason: Refused, of: Installation, meant?: ProjectRow['mea
 const ifOwn = (origin: string): string =>
   `If ${origin} isn't one of the project's sites, ignore these views. If it is,`;
 
-function addWords(origin: string, { code }: Sample, meant: ProjectRow['meant']): string {
+function addWords(
+  { origin, like }: Extract<Remedy, { kind: 'add-origin' }>,
+  { code }: Sample,
+  meant: ProjectRow['meant'],
+): string {
   const isActivated = code === 'project-not-activated';
   const now = isActivated ? "The project is active now but doesn't list this origin. " : '';
+  const part = like && likeWords(origin, like);
   const isOther = origin === meant?.origin;
   const when = isOther
     ? 'Otherwise, if the site should count for this project, too,'
     : ifOwn(origin);
-  return `${now}${when} add it:`;
+  return `${now}${part ?? ''}${when} add it:`;
+}
+
+/** Returns how a listed origin of the same host differs, and another fix than adding this one. */
+function likeWords(origin: string, like: string): string {
+  const isInsecure = origin.startsWith('http:') && like.startsWith('https:');
+  const fix = isInsecure ? ' If its pages are meant to be on https, redirect them.' : '';
+  return `The project lists ${like}, which is another origin: its scheme or port differs.${fix} `;
 }
 
 const CLOSED =

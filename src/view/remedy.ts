@@ -7,7 +7,8 @@ import type { RefusalCode } from './refusal.ts';
 /** The fix of a refusal: its kind and the values that its wording needs. */
 export type Remedy =
   /** Add this origin to the project. `replay` then sends the stored refused views. */
-  | { readonly kind: 'add-origin'; readonly origin: string }
+  /** `like`: the listed origin of the same host. */
+  | { readonly kind: 'add-origin'; readonly origin: string; readonly like?: string | undefined }
   /**
    * Activate the project, with this origin if its views need that and it can be listed. `isOpen`:
    * the project is listed without origins, so it then accepts views from every site.
@@ -84,6 +85,8 @@ interface ProjectNow {
   readonly active: boolean;
   readonly maxViewsPerMinute?: number | undefined;
   allowsOrigin(origin: string | undefined): boolean;
+  /** Returns the listed origin of the same host. */
+  originLike?(origin: string): string | undefined;
 }
 
 /** For other codes, the page is at fault. */
@@ -119,7 +122,10 @@ function activation(refused: Refused): Remedy {
   const isListable = origin !== undefined && PLAIN_ORIGIN.test(origin);
   if (isActive && !isListable) return correction(refused);
   if (obstacle !== undefined) return { kind: 'wait', obstacle };
-  if (isActive) return { kind: 'add-origin', origin: origin! };
+  if (isActive) {
+    const like = project.originLike?.(origin!);
+    return { kind: 'add-origin', origin: origin!, ...(like && { like }) };
+  }
   const added = isListable && !isAllowed ? origin : undefined;
   const isOpen = project?.allowsOrigin(undefined) === true;
   return { kind: 'activate', origin: added, isListed: project !== undefined, isOpen };

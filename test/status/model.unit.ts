@@ -758,6 +758,19 @@ it('refusals are open again once lost origins are restored', () => {
   );
 });
 
+it.each([
+  ['http://aurora.example', ' If its pages are meant to be on https, redirect them.'],
+  ['https://aurora.example:8443', ''],
+])('the page names the listed origin of the same host as %s', (origin, redirect) => {
+  const scene = sceneOf();
+  scene.refuse(1, moved, origin);
+  const like =
+    'The project lists https://aurora.example, which is another origin: its scheme or port differs.';
+  expect(scene.text()).toContain(
+    `  ${like}${redirect} If ${origin} isn't one of the project's sites, ignore these views. If it is, add it:\n`,
+  );
+});
+
 it('the headline names each project that accepts views from every site once', () => {
   const scene = sceneOf();
   const closed = ['2', '3'].map((id) => ({ id, origins: [MOVED] }));
