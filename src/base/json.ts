@@ -127,10 +127,10 @@ export function syntaxFault(text: string): Fault | undefined {
     const word = isWord ? wordAt(text, offset) || found : found;
     // The text has the next item but no comma before it.
     const isItem = /^["{[\w-]/.test(found) && next.endsWith('","');
-    if (isItem) stop(offset, `expected "," before ${quote(word)}`);
+    if (isItem) stop(offset, `expected "," before ${named(word)}`);
     const usual = isWord ? insteadOf(word) : next;
     const expected = CURLY.test(found) ? usual.replace('double', 'straight double') : usual;
-    const end = length === 0 ? AT_END : quote(word);
+    const end = length === 0 ? AT_END : named(word);
     stop(offset, `${WITHIN[name] ?? `expected ${expected}`}; found ${end}`);
   };
   const onBegin = { onObjectBegin: enter, onArrayBegin: enter };
@@ -147,6 +147,12 @@ export function syntaxFault(text: string): Fault | undefined {
 /** Returns untrusted text as a fault quotes it: escaped and cut. */
 export const quote = (text: string): string =>
   printable(text, LIMITS.quoteLengthMax).replaceAll('\u00a0', String.raw`\u00a0`);
+
+/** Returns a token as a sentence names it: `"{"`, `the word no`; quotes that it has are its own. */
+const named = (token: string): string =>
+  /^[{}[\]:;,=]$/.test(token)
+    ? `"${token}"`
+    : `${/^[a-z]\w*$/i.test(token) ? 'the word ' : ''}${quote(token)}`;
 
 export function isJson(text: string): boolean {
   try {

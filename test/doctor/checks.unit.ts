@@ -315,7 +315,7 @@ const DENIED: Partial<Facts> = {
 type Findings = Readonly<Record<string, readonly [finding: string, facts: Partial<Facts>]>>;
 const FINDINGS: Findings = {
   'a comma is missing in the projects file': [
-    'error projects file: /data/projects.json:4:3: expected "," before {. The running viewlog uses the last good list, but can\'t start again until this is fixed. Correct the file. To check it again, run: viewlog check --data /data',
+    'error projects file: /data/projects.json:4:3: expected "," before "{". The running viewlog uses the last good list, but can\'t start again until this is fixed. Correct the file. To check it again, run: viewlog check --data /data',
     MISSING_COMMA,
   ],
   "the projects file can't be read": [

@@ -26,38 +26,38 @@ const rows = (table: string): [what: string, text: string, fault: string][] =>
 const NOT_JSON = String.raw`
 a comma before the last brace → {"projects":[],} → 1:15: unexpected comma before the closing "}"
 a comma before the last bracket → {"projects":[⏎{"id":"1"},⏎]⏎} → 2:11: unexpected comma before the closing "]"
-a missing colon → {"projects" []} → 1:13: expected ":"; found [
+a missing colon → {"projects" []} → 1:13: expected ":"; found "["
 a missing comma → {"a":1⏎"projects":[]} → 2:1: expected "," before "projects"
 a missing bracket → {"projects":[{"id":"1"} → 1:24: expected "]" or ","; found the end of the text
 an opening brace alone → { → 1:2: expected a key in double quotes or "}"; found the end of the text
 an opening bracket at the end → {"projects":[ → 1:14: expected a JSON value or "]"; found the end of the text
 a missing brace → {"projects":[] → 1:15: expected "}" or ","; found the end of the text
-one brace too many → {"projects":[]}} → 1:16: expected the end of the text; found }
+one brace too many → {"projects":[]}} → 1:16: expected the end of the text; found "}"
 a line comment → // ours⏎{"projects":[] → 1:1: comments aren't allowed in JSON; found // ours
 a comment without an end → /* never → 1:1: comments aren't allowed in JSON; found /* never
 a key in single quotes → {'projects':[]} → 1:2: expected a key in double quotes or "}"; found 'projects'
 a key in single quotes after a comma → {"a":1,'b':2} → 1:8: expected a key in double quotes; found 'b'
-a key without quotes → {"a":[1],⏎ b:2} → 2:2: expected a key in double quotes; found b
+a key without quotes → {"a":[1],⏎ b:2} → 2:2: expected a key in double quotes; found the word b
 a list's text in single quotes → {"a":[1,'b']} → 1:9: expected a JSON value (text needs double quotes); found 'b'
-a wrong bracket → {"a":[1}} → 1:8: expected "]" or ","; found }
-a bracket for a brace → {"a":1] → 1:7: expected "}" or ","; found ]
+a wrong bracket → {"a":[1}} → 1:8: expected "]" or ","; found "}"
+a bracket for a brace → {"a":1] → 1:7: expected "}" or ","; found "]"
 a number with a zero in front → {"a":-01} → 1:6: expected a number without leading zeros; found -01
 a number with a plus → {"a":+7} → 1:6: expected a number that begins with a digit, or with "-" and a digit; found +7
-a word in capitals → {"a":[NULL]} → 1:7: expected true, false or null in lower case; found NULL
-a capital letter → {"a":True} → 1:6: expected true, false or null in lower case; found True
+a word in capitals → {"a":[NULL]} → 1:7: expected true, false or null in lower case; found the word NULL
+a capital letter → {"a":True} → 1:6: expected true, false or null in lower case; found the word True
 a word cut short → {"a":tru → 1:6: expected true; found the end of the text
-a typo in a word → {"a":ture} → 1:6: expected a JSON value (did you mean true?); found ture
-a bare word → {"a":yes} → 1:6: expected a JSON value (text needs double quotes); found yes
+a typo in a word → {"a":ture} → 1:6: expected a JSON value (did you mean true?); found the word ture
+a bare word → {"a":yes} → 1:6: expected a JSON value (text needs double quotes); found the word yes
 an equals sign for a colon → {"a"=1} → 1:5: expected ":"; found =1
-a colon in a list → ["a":1} → 1:5: expected "]" or ","; found :
-a semicolon → {"a":1;"b":2} → 1:7: expected "}" or ","; found ;
-a word after the end → {} x → 1:4: expected the end of the text; found x
+a colon in a list → ["a":1} → 1:5: expected "]" or ","; found ":"
+a semicolon → {"a":1;"b":2} → 1:7: expected "}" or ","; found ";"
+a word after the end → {} x → 1:4: expected the end of the text; found the word x
 a hexadecimal number → {"a":0x1F} → 1:6: expected a decimal number, or text in double quotes; found 0x1F
 a date without quotes → {"a":2026-11-22} → 1:6: expected a decimal number, or text in double quotes; found 2026-11-22
 a number without its first digit → {"a":[1,-.5]} → 1:9: expected a number that begins with a digit, or with "-" and a digit; found -.5
 a number that JavaScript knows → {"a":-Infinity} → 1:6: expected a JSON value (if there is none, leave it out); found -Infinity
-a value that only JavaScript has → [undefined] → 1:2: expected a JSON value (if there is none, leave it out); found undefined
-a comma in front → [,1] → 1:2: expected a JSON value or "]"; found ,
+a value that only JavaScript has → [undefined] → 1:2: expected a JSON value (if there is none, leave it out); found the word undefined
+a comma in front → [,1] → 1:2: expected a JSON value or "]"; found ","
 typographic quotes around a key → {“a”:1} → 1:2: expected a key in straight double quotes or "}"; found “a”
 typographic quotes around a value → {"a":“b”} → 1:6: expected a JSON value (text needs straight double quotes); found “b”
 a no-break space → {⍽"a":1} → 1:2: expected a key in double quotes or "}"; found \u00a0

@@ -224,7 +224,7 @@ it.each([
   [
     'a semicolon at the end',
     '{"a":1};',
-    'Line 1, column 8: expected the end of the text; found ;.',
+    'Line 1, column 8: expected the end of the text; found ";".',
   ],
   [
     'an object that is cut off',
