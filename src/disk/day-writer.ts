@@ -196,7 +196,8 @@ export class DayWriter {
     if (written > 0) file.owed = owed.subarray(written);
     if (owed === SEAL && written > 0) {
       this.sealedFragments += 1;
-      const what = 'ended in a fragment; viewlog has sealed it with a newline';
+      const what =
+        'ended in a fragment, a part of a line; viewlog has sealed it with a newline. If a crash or a full disk cut it off, its view was never acknowledged';
       this.#options.log.warn(`"${file.path}" ${what}`);
     }
     return error;

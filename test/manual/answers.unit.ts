@@ -39,7 +39,7 @@ const ANSWERS = {
     'replay | send refused views again | how do I resend refused views',
   'guarantees # A 201': 'power cut | power outage',
   'guarantees # A crash':
-    'crash | lost views after a crash | kill -9 | kill | sigkill | after a reboot | the server crashed | data loss | /data/views-2026-01-31.ndjson ended in a fragment; viewlog has sealed it with a newline | crash recovery | lost views',
+    'crash | lost views after a crash | kill -9 | kill | sigkill | after a reboot | the server crashed | data loss | /data/views-2026-01-31.ndjson ended in a fragment, a part of a line; viewlog has sealed it with a newline | crash recovery | lost views',
   'guarantees # A disk that hangs':
     'The disk that holds "/var/lib/viewlog/views-2026-01-31.ndjson" hasn\'t answered for 10 seconds; refusing views',
   'guarantees # Load':
