@@ -244,8 +244,9 @@ function faultOf(
   const isBare = !isMoved && orElse(() => readdirSync(dirname(path)).length === 0, false);
   const other = isBare ? `if its disk isn't mounted, mount it; otherwise, ${restore}` : restore;
   const lost = isMoved ? BRING_BACK : other;
+  const correct = line === undefined ? undefined : 'correct the file';
   const list = check && `to list every fault, run: ${check}`;
-  const fix = loss === undefined ? (cut ?? (access && fixText(access)) ?? list) : lost;
+  const fix = loss === undefined ? (cut ?? (access && fixText(access)) ?? list ?? correct) : lost;
   const what = stays === undefined ? first : `${sentence(first)} ${stays}`;
   const isSame = before?.loss === loss && !before?.access === !access;
   return {

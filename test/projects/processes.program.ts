@@ -275,7 +275,7 @@ test('no command is printed that restores an empty list', async () => {
   const saved = `${viewlog.data}/last-projects.json`;
   await until(() => fs.existsSync(saved) && fs.readFileSync(saved, 'utf8') === '{"projects":[]}');
   fs.writeFileSync(path, '{"projects":[{"id":"1');
-  await viewlog.says(/but a restart would lose it and fail\.$/m);
+  await viewlog.says(/but a restart would lose it and fail; correct the file$/m);
   expect(await (await fetch(`${viewlog.statusUrl}/status.txt`)).text()).not.toContain(saved);
 });
 
