@@ -329,6 +329,9 @@ export function meantBy(
   const refused = reasons.filter(({ sample }) => sample.code === code);
   const all = refused.length > 0 ? projects.all() : [];
   if (all.length > COMPARED_MAX) return undefined;
+  const own = all.find((one) => one.id === id);
+  const isOwn = own?.origins && refused.some(({ sample }) => own.allowsOrigin(sample.origin));
+  if (isOwn) return undefined;
   const listed = all.filter((one) => one.id !== id);
   const others = listed.filter((one) => one.active);
   const origins = new Set(refused.map(({ sample }) => sample.origin));

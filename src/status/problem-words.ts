@@ -884,8 +884,8 @@ export function fixOf(reason: Refused, of: Installation, meant?: ProjectRow['mea
   return remedy.kind === 'fix-page' && !isType ? pageStep(reason, of) : { text };
 }
 
-const ifOwn = (origin: string): string =>
-  `If ${origin} isn't one of the project's sites, ignore these views. If it is,`;
+const ifOwn = (origin: string, when = 'If'): string =>
+  `${when} ${origin} isn't one of the project's sites, ignore these views. If it is,`;
 
 function addWords(
   { origin, like }: Extract<Remedy, { kind: 'add-origin' }>,
@@ -926,8 +926,10 @@ function activateWords(
   if (!isListed) return unlistedWords(origin === undefined ? [] : [origin], false, isTypo);
   if (!isOpen && sample.origin === undefined) return CLOSED;
   const rules = isOpen ? EVERY_SITE : '';
+  if (origin !== undefined) {
+    return `${ifOwn(origin, isTypo ? 'Otherwise, if' : 'If')} add it and activate the project:`;
+  }
   if (isTypo) return `Otherwise, to count the site under this id, activate the project${rules}:`;
-  if (origin !== undefined) return `${ifOwn(origin)} add it and activate the project:`;
   const remove = "If you don't want to count this site, remove the script from its pages.";
   return `${remove} To count it, activate the project${rules}:`;
 }

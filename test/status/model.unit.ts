@@ -1828,6 +1828,17 @@ it('the status page names a listed id if an unlisted or inactive id is probably 
     'If you have activated 1000201 instead, send the views again:',
     'If you have activated 1000011 instead, send the views again:',
   ]);
+  // A view from an origin that its own project lists has no wrong id.
+  const own = ['1000301', '1000401'].map((id) => {
+    return { id, active: false, origins: ['https://own.example'] };
+  });
+  scene.list({ id: '1000001', name: 'Aurora' }, ...own);
+  scene.refuse(3, unlisted('1000301'), 'https://own.example');
+  expect(scene.whole()).not.toContain('1000301 is one typo');
+  scene.refuse(3, unlisted('1000401'), MOVED);
+  expect(scene.whole()).toContain(
+    `  ${typo('1000401')}\n  Otherwise, if ${MOVED} isn't one of the project's sites, ignore these views. If it is, add it and activate the project:`,
+  );
   // The origin says more than a similar id.
   scene.list(
     AURORA,
