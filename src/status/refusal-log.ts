@@ -164,13 +164,16 @@ function asBefore(judged: Judged, fixed: readonly JudgedReason[]): Judged {
 }
 
 /** @param ended the labels of the causes that have ended. */
-function endWords({ kind, state, reasons }: Judged, ended: readonly string[]): string {
+function endWords(
+  { kind, state, reasons, accepted, refused }: Judged,
+  ended: readonly string[],
+): string {
   const open = new Set(reasons.filter(isOpen).map(reasonLabel));
   const labels = `(${ended.join(', ')})`;
   const isRequests = kind === 'requests';
   const noun = nounOf(kind);
   if (state === 'arriving' && ended.some((label) => open.has(label)))
-    return `at most 1 ${noun} in 10 ${isRequests ? 'still fails' : 'is still refused'} ${labels}`;
+    return `${isRequests ? 'failures' : 'refusals'} are rare again: ${refused} of ${plural(accepted + refused, noun)} in the last hour ${labels}`;
   // Without a fix, other views may have been accepted instead.
   const isCauseFixed = (label: string): boolean => {
     const same = reasons.filter((one) => isFixed(one) && reasonLabel(one) === label);

@@ -154,7 +154,7 @@ it('a collector logs when few views are still refused for a cause', () => {
   scene.list({ id: '1', origins });
   scene.accept(20);
   expect(look()).toStrictEqual([
-    'info: Project 1: at most 1 view in 10 is still refused (origin not allowed)',
+    'info: Project 1: refusals are rare again: 1 of 21 views in the last hour (origin not allowed)',
   ]);
 });
 
