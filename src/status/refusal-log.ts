@@ -145,7 +145,9 @@ function originIn(reason: JudgedReason, fix: string): string {
 
 function faultIn(reason: JudgedReason): string {
   const fault = faultOf(reason);
-  return fault === undefined ? '' : `The latest fault: ${fault}. `;
+  const { code, origin } = reason.sample;
+  const from = origin === undefined || BY_ORIGIN.has(code) ? '' : `, ${fromOrigin(origin)}`;
+  return fault === undefined ? '' : `The latest fault${from}: ${fault}. `;
 }
 
 /** Adds how many views were refused for any reason. */

@@ -93,6 +93,14 @@ it('a collector logs the fault of the latest refused view, unless its label says
   ]);
 });
 
+it('a collector logs which site sent the latest faulty request', () => {
+  const { scene, look } = begin([{ id: '1' }]);
+  scene.refuse(3, { code: 'malformed-json', detail: 'The body is empty.' }, 'https://a.example');
+  expect(look()).toStrictEqual([
+    expect.stringContaining(' The latest fault, from https://a.example: '),
+  ]);
+});
+
 it('a collector logs the fix of each cause that has begun, a missing Origin header among them', () => {
   const { scene, look } = begin([{ id: '1', origins: ['https://a.example'] }]);
   scene.refuse(2, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
