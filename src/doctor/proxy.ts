@@ -266,7 +266,7 @@ export const checkSize = reached(({ preflight, large, largeBytes, view }) => {
 
 const SIZE_SETTINGS = 'nginx: client_max_body_size; Caddy: max_size in request_body';
 
-export const checkView = reached((proxy, of, { status }) => {
+export const checkView = reached((proxy, of, { status, projects }) => {
   const { url, origin, project = '', large, largeBytes, view, isStored } = proxy;
   if (view === undefined) return [];
   const size = isFromViewlog(large) ? `, in a body of ${formatSize(largeBytes)},` : '';
@@ -305,8 +305,10 @@ export const checkView = reached((proxy, of, { status }) => {
       const again = 'The project was removed from the projects file. To list it again:';
       return [warning(refused, again, activateAsWas(of, removed))];
     }
-    const fix =
-      'If the id is right, activate the project. Without --origin, a new project accepts views from every site:';
+    const isListed = 'file' in projects && projects.file.projects.some(({ id }) => id === project);
+    const fix = isListed
+      ? 'The project is inactive. To activate it, run:'
+      : 'If the id is right, activate the project. Without --origin, a new project accepts views from every site:';
     return [warning(refused, fix, activate(of, project))];
   }
   return [warning(refused, 'To read about the code, run:', help(of, code))];

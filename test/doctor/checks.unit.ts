@@ -985,6 +985,16 @@ it('the doctor prints how to list a removed project again whose view was refused
   );
 });
 
+it('the doctor says that a listed project whose view was refused is inactive', () => {
+  const refused = proxied({ project: '7', view: problem('project-not-activated', 'No.') });
+  const projects = reading('{"projects":[{"id":"7","active":false},{"id":"8"}]}');
+  expect(problemLines({ ...refused, projects })).toContainEqual(
+    expect.stringMatching(
+      /^warning view: .* The project is inactive\. To activate it, run: \S+ activate 7 --data \/data$/,
+    ),
+  );
+});
+
 it('the doctor warns of a removed project although others are active', () => {
   const scene = new Scene([...PROJECTS, { id: '8' }]);
   scene.accept(1, '8');
