@@ -57,11 +57,12 @@ export const explain = defineCommand({
     const projects = await loadProjects(settings.projects);
     if (file === '-' && isatty(0)) note('Enter a view, then Ctrl-D on a line of its own.');
     const bytes = await readInput(file);
+    const last = commands.explainLast(await withOwners(self), file);
     if (file === '-' && bytes.length === 0) {
-      const how = 'For example: tail -n 1 FILE | viewlog explain';
-      throw new Fatal(EXIT.usage, `stdin is empty, but explain takes one view. ${how}`);
+      const what = 'stdin is empty, but explain takes one view';
+      throw new Fatal(EXIT.usage, `${what}. For example: ${last}`);
     }
-    const stored = refusedIn(bytes.toString().trim());
+    const stored = refusedIn(bytes.toString().trim(), last);
     const origin = settings.origin.at(-1) ?? stored?.origin;
     const body = stored === undefined ? bytes : Buffer.from(stored.text);
     const { length } = body;
@@ -103,9 +104,10 @@ async function limitOf(
 
 /**
  * Returns the refused view that a file's line contains; `undefined` if the text is a view itself.
+ * @param last the command that explains the last line.
  * @throws {Fatal} exit 64 for the line of an accepted view, part of a line, or several lines.
  */
-function refusedIn(text: string): StoredRefusal | undefined {
+function refusedIn(text: string, last: string): StoredRefusal | undefined {
   // By default, jq prints one line as several.
   const line = text.includes('\n') ? orElse(() => JSON.stringify(JSON.parse(text)), text) : text;
   const refused = readRefusedLine(line);
@@ -113,12 +115,12 @@ function refusedIn(text: string): StoredRefusal | undefined {
   if (refused !== undefined) return refused;
   if (readRefusedLine(first) !== undefined) {
     const what = `The file has ${plural(others.length + 1, 'line')}, but explain takes one view`;
-    throw new Fatal(EXIT.usage, `${what}. For example: tail -n 1 FILE | viewlog explain`);
+    throw new Fatal(EXIT.usage, `${what}. For the last one, run: ${last}`);
   }
   if (readHead(first) === undefined) return undefined;
   const what = lineFieldsOf(first).startsWith('{"code":')
     ? 'This line of a refused view is damaged or incomplete; explain takes the whole line'
-    : 'This line is a stored view, which was accepted; explain takes a view as a page sends it';
+    : `${others.length === 0 ? 'This line is a stored view, which was' : 'These lines are stored views, which were'} accepted; explain takes a view as a page sends it`;
   throw new Fatal(EXIT.usage, what);
 }
 

@@ -278,6 +278,10 @@ export function explain(of: Installation, body: string, options: Options = {}): 
   return `printf %s ${shellQuoted(body)} | ${command}`;
 }
 
+/** Returns a command that explains the last line of a file; without one, of a FILE to be named. */
+export const explainLast = (of: Installation, file: string): string =>
+  `tail -n 1 ${file === '-' ? 'FILE' : shellQuoted(absolute(file))} | ${reading(of, ['explain'])}`;
+
 /** Returns a command that checks these files, or a directory's view files, as their owner. */
 export async function verify(operands: readonly string[], isReceipt = false): Promise<string> {
   const paths = operands.map((path) => (path === '-' ? path : absolute(path)));
