@@ -17,10 +17,11 @@ export async function findCollector(url: string): Promise<void> {
   const reply = await fetchOnce(`${url}/view`, { method: 'OPTIONS' }, TIMEOUT_MS);
   if ('status' in reply && reply.status === 204) return;
   const fix = 'correct its address (--to)';
+  const isHung = 'failure' in reply && reply.code === undefined;
   throw new Fatal(
     EXIT.unavailable,
     'failure' in reply
-      ? `No collector answers at ${url}: ${reply.failure}; start the collector, or ${fix}`
+      ? `No collector answers at ${url}: ${reply.failure}; ${isHung ? 'if it hangs, restart it' : 'start the collector'}, or ${fix}`
       : `The server at ${url} isn't a collector: it answers ${reply.status} to OPTIONS /view; correct the collector's address (--to)`,
   );
 }
