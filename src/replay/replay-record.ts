@@ -211,5 +211,5 @@ const notARecord = (path: string, number: number, line: string): Fatal =>
   new Fatal(
     EXIT.badData,
     `"${path}" isn't a record of sent views: its line ${number} is "${printable(line, 64)}"; ` +
-      'restore it from a backup, or move it away if no view that was refused on that day has been sent again',
+      'if you added that line, correct it. Otherwise, restore the file from a backup, or move it away if no view that was refused on that day has been sent again',
   );

@@ -221,14 +221,15 @@ function summaryOf(counts: ReadonlyMap<string, number>): string {
 
 /** @param path the record of these ids. */
 function unknownWords(path: string, ids: readonly string[]): string {
+  const [id, ...more] = ids;
   const [views, they, each] =
-    ids.length === 1 ? ['this view', 'it', 'The'] : ['these views', 'they', 'Each'];
+    more.length === 0 ? ['this view', 'it', 'The'] : ['these views', 'they', 'Each'];
+  const such = more.length === 0 ? 'the line' : 'a line such as';
   return [
     `replay won't send ${views} again, because ${they} may be stored: ${ids.join(' ')}`,
-    `  ${each} id names a line in a refused file. ` +
-      'In the view files, look for a line with the same ' +
-      'fields, written when replay ran: a stored view has a new id. If there is none, append the line "ID -" to ' +
-      `${printable(path, Infinity)} and run replay again. Otherwise append "ID +".`,
+    `  ${each} id names a line in a refused file. In the view files, look for a line with the same ` +
+      'fields, written when replay ran: a stored view has a new id. If there is none, append ' +
+      `${such} "${id} -" to ${printable(path, Infinity)} and run replay again. Otherwise append "${id} +".`,
   ].join('\n');
 }
 

@@ -172,7 +172,7 @@ describe('a replay', () => {
     expect(second.said).toContain(
       'look for a line with the same fields, written when replay ran: a stored view has a new id. ',
     );
-    expect(second.said).toContain('append the line "ID -" to ');
+    expect(second.said).toContain(`append the line "${idOf(1)} -" to `);
     writeFileSync(`${file}.replayed`, `${idOf(1)} -\n`, { flag: 'a' });
     const third = await replay();
     expect([third.end, third.bodies.length, states()]).toStrictEqual([true, 1, '+++']);
