@@ -35,8 +35,8 @@ export function collectorStatus({ keepDays, installation, snapshot }: CollectorS
     const filter = (req.query('filter') ?? '').trim().slice(0, FILTER_LENGTH_MAX);
     const files = await filesNow();
     const { nowMs, counts } = snapshot();
-    const resent = await records?.(nowMs, counts.sinceMs);
-    const state = { ...snapshot(), files, resent };
+    const seen = await records?.(nowMs, counts.sinceMs);
+    const state = { ...snapshot(), files, ...seen };
     const listing = new Listing(filter);
     await judgeAll(state, (one) => listing.add(one), project);
     return modelOf({ ...state, listing, installation: installation() });

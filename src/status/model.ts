@@ -23,6 +23,7 @@ import { QUARTER_MS } from './timeline.ts';
 interface ModelInput extends CollectorState {
   readonly listing: Listing;
   readonly files: FilesSeen;
+  readonly recordFault?: string | undefined;
   readonly installation: Installation;
 }
 
@@ -111,6 +112,7 @@ const ROWS_MAX = 200;
 const PROBLEMS_MAX = 10;
 const UNLISTED_MAX = 20;
 const URL_LENGTH_MAX = 200;
+const UNTOLD = "Can't tell which refused views were sent again";
 
 /** The judgements; only those that the page shows are retained. */
 export class Listing {
@@ -169,7 +171,10 @@ export function modelOf(input: ModelInput): StatusModel {
     ...totals,
     isStopping: input.isStopping,
     isAnyActive: isAnyActive(input),
-    warnings: warningsOf(input),
+    warnings: [
+      ...warningsOf(input),
+      ...(input.recordFault === undefined ? [] : [`${UNTOLD}: ${input.recordFault}`]),
+    ],
     // While the file is invalid, no command can change it.
     openings: openedTexts(opened, projects.fault ? undefined : installation, openedNames),
     opened: openedNames,

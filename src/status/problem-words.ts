@@ -733,6 +733,7 @@ const END: Readonly<Record<Obstacle, string>> = {
   storage: 'views can be stored again',
   directory: "viewlog's account can create files in the data directory",
   'refused-file': 'viewlog can read the file',
+  'replay-record': 'the record of sent views can be read',
 };
 
 const laterOf = (obstacle: Obstacle, what: string): string =>

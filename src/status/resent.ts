@@ -1,5 +1,6 @@
 // Finds out from the records of `replay` which refused views were sent again.
 import { stat } from 'node:fs/promises';
+import { errorText } from '../base/exit.ts';
 import { dayOf, DAY_MS } from '../base/time.ts';
 import { fileNameOf, replayRecordOf } from '../disk/names.ts';
 import { readReplayed, type Replayed } from '../replay/replay-record.ts';
@@ -25,22 +26,36 @@ export function resentIn(replayed: readonly Replayed[], sinceMs: number): Resent
   return resent;
 }
 
+/** The facts in the records of replays, and why one of them can't be read. */
+export interface RecordsSeen {
+  readonly resent: Resent;
+  readonly recordFault: string | undefined;
+}
+
 /**
  * Returns a function that finds which refused views of the last 24 hours were sent again. The
  * function never rejects. It reads the records of a data directory if they have changed.
  */
-export function replayRecords(dir: string): (nowMs: number, sinceMs: number) => Promise<Resent> {
-  let resent: Resent = new Map();
+export function replayRecords(
+  dir: string,
+): (nowMs: number, sinceMs: number) => Promise<RecordsSeen> {
+  let last: RecordsSeen = { resent: new Map(), recordFault: undefined };
   let seen = '';
   return async (nowMs, sinceMs) => {
     const days = [nowMs - DAY_MS, nowMs].map(dayOf);
     const paths = days.map((day) => replayRecordOf(`${dir}/${fileNameOf('refused', day)}`));
     const stats = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));
     const found = stats.map((one) => `${one?.size} ${one?.mtimeMs}`).join();
-    if (found === seen) return resent;
+    if (found === seen) return last;
+    let recordFault: string | undefined;
+    const fail = (error: unknown): [] => {
+      recordFault = errorText(error);
+      return [];
+    };
     // Views of a record that can't be read count as not sent again.
-    const sent = await Promise.all(days.map((day) => readReplayed(dir, day).catch(() => [])));
-    [resent, seen] = [resentIn(sent.flat(), sinceMs), found];
-    return resent;
+    const sent = await Promise.all(days.map((day) => readReplayed(dir, day).catch(fail)));
+    last = { resent: resentIn(sent.flat(), sinceMs), recordFault };
+    seen = found;
+    return last;
   };
 }

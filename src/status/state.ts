@@ -148,6 +148,7 @@ export const isRefused = ({ state }: { readonly state: ProjectState }): boolean 
 interface Surroundings extends CollectorState {
   readonly files?: FilesSeen;
   readonly resent?: Resent | undefined;
+  readonly recordFault?: string | undefined;
 }
 
 type Subject = Pick<Project, 'id' | 'name' | 'active' | 'origins'>;
@@ -407,7 +408,7 @@ function fateOf(
   { reasons }: Activity,
   around: Surroundings,
 ): Omit<Fate, 'isBarred'> {
-  const { files, resent, nowMs } = around;
+  const { files, resent, recordFault, nowMs } = around;
   const lastDay = refusedIn.lastDay(nowMs);
   const { isStored = false } = REFUSALS[code];
   const lost = isStored ? Math.min(lastDay, droppedIn?.lastDay(nowMs) ?? 0) : lastDay;
@@ -426,7 +427,10 @@ function fateOf(
     lost,
     why: dropped?.why,
     days,
-    obstacle: obstacleIn(around) ?? (isClosed ? 'refused-file' : undefined),
+    obstacle:
+      obstacleIn(around) ??
+      (isClosed ? 'refused-file' : undefined) ??
+      (recordFault === undefined ? undefined : 'replay-record'),
   };
 }
 

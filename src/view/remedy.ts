@@ -52,10 +52,10 @@ export type Remedy =
 
 /**
  * Why no command can edit the projects file or send views again: the file is invalid, nothing can
- * be stored, or viewlog's account isn't allowed to write to its data directory or to read the
- * views.
+ * be stored, viewlog's account isn't allowed to write to its data directory or to read the views,
+ * or the record of a replay is invalid.
  */
-export type Obstacle = 'projects-file' | 'storage' | 'directory' | 'refused-file';
+export type Obstacle = 'projects-file' | 'storage' | 'directory' | 'refused-file' | 'replay-record';
 
 /** The facts about refused views of one code. */
 export interface Refused {

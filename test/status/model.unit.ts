@@ -746,6 +746,21 @@ it('after a replay whose accepted views a crash has forgotten, the page says onl
   expect(scene.text()).toContain('  The cause is gone.\n  2 refused views were sent again.');
 });
 
+it('while the record of sent views is invalid, the page says so and prints no replay', () => {
+  const scene = sceneOf({
+    files: { refusedDays },
+    recordFault: 'its line 3 is "ID -"; correct it',
+  });
+  scene.refuse(2, moved, MOVED);
+  const text = scene.text();
+  expect(text).toContain(
+    `Can't tell which refused views were sent again: its line 3 is "ID -".\n  Correct it.`,
+  );
+  expect(text).toContain(
+    '2 refused views are stored. Once the record of sent views can be read, the command for a replay will appear on the status page.',
+  );
+});
+
 it('refusals are open again once lost origins are restored', () => {
   const scene = sceneOf();
   scene.list({ ...AURORA, origins: ['https://a.example'] });

@@ -52,6 +52,7 @@ interface Around {
   readonly installation?: Partial<Installation>;
   readonly filter?: string;
   readonly resent?: Resent;
+  readonly recordFault?: string;
 }
 
 /** A collector's counts, with their own clock, and the status page made from them. */
@@ -123,7 +124,7 @@ export class Scene {
   /** Returns the state of the collector now. */
   state() {
     const { counts, projects, nowMs } = this;
-    const { store, files, fault, resent, isStopping = false } = this.around;
+    const { store, files, fault, resent, recordFault, isStopping = false } = this.around;
     projects.fault = fault && {
       message: '',
       first: '',
@@ -138,6 +139,7 @@ export class Scene {
       store: { ...FILES, ...store },
       files: { ...NO_FILES, ...files },
       resent,
+      recordFault,
       refused: { storedLines: 0, storedBytes: 0, droppedLines: 0 },
       queue: { bytes: 0, bytesMax: 2 ** 25 },
       minFreeBytes: 2 ** 26,
