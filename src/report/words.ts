@@ -116,7 +116,11 @@ export function silenceInWords(report: Report): { name: string; days: string }[]
 
 /** Returns the faults of lines and files that weren't counted. */
 export const faultsOf = ({ invalidLines, brokenFiles }: Report): string[] => [
-  ...(invalidLines > 0 ? [`The report skipped ${plural(invalidLines, 'invalid line')}.`] : []),
+  ...(invalidLines > 0
+    ? [
+        `The report left out ${plural(invalidLines, 'line')} that ${invalidLines === 1 ? "isn't a view" : "aren't views"}.`,
+      ]
+    : []),
   ...(brokenFiles > 0
     ? [
         `${plural(brokenFiles, 'compressed file')} ${brokenFiles === 1 ? 'is' : 'are'} damaged, so some views are missing.`,
