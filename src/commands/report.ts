@@ -43,6 +43,11 @@ export const report = defineCommand({
     }
     if (html !== undefined) checkPage(html);
     const calendar = calendarOf(settings);
+    const warn = (message: string): void => log.warn(message);
+    const found =
+      operands.length > 0
+        ? { files: operands, unreadDays: [] }
+        : await filesWith(settings.data, calendar.spans, warn);
     const listed = await listedIn(settings.projects, log);
     const { project } = settings;
     if (project !== undefined && listed.length > 0 && !listed.some(({ id }) => id === project)) {
@@ -56,11 +61,6 @@ export const report = defineCommand({
     const expected =
       operands.length > 0 ? listed.map((one) => ({ ...one, active: false })) : listed;
     const totals = new Totals(calendar, expected, keepsQuery);
-    const warn = (message: string): void => log.warn(message);
-    const found =
-      operands.length > 0
-        ? { files: operands, unreadDays: [] }
-        : await filesWith(settings.data, calendar.spans, warn);
     for (const day of found.unreadDays) totals.leaveOut(day);
     await tallyFiles(found.files, totals, warn);
     const model = reportOf(totals, top);
