@@ -15,7 +15,7 @@ import { reportOf } from '../report/model.ts';
 import { filesWith, tallyFiles } from '../report/read.ts';
 import { jsonReport, textReport } from '../report/text.ts';
 import { Totals } from '../report/totals.ts';
-import { REPORT_OPTIONS, type Settings } from '../settings.ts';
+import { projectsIn, REPORT_OPTIONS, type Settings } from '../settings.ts';
 import { defineCommand, refuseRefused, refuseTwice } from './command.ts';
 
 const COLUMNS_MAX = 110;
@@ -48,7 +48,8 @@ export const report = defineCommand({
       operands.length > 0
         ? { files: operands, unreadDays: [] }
         : await filesWith(settings.data, calendar.spans, warn);
-    const listed = await listedIn(settings.projects, log);
+    const isNamed = settings.projects !== projectsIn(settings.data);
+    const listed = await listedIn(settings.projects, isNamed, log);
     const { project } = settings;
     if (project !== undefined && listed.length > 0 && !listed.some(({ id }) => id === project)) {
       const near = typoOf(project, listed)?.id;
@@ -157,11 +158,16 @@ function systemTimeZone(): string {
 /**
  * Returns the listed projects; none if the projects file is missing or faulty, because a report
  * works without it.
+ * @param isNamed true: an option names the file, so that a missing one is a mistake.
  */
-async function listedIn(path: string, log: Log): Promise<readonly ProjectEntry[]> {
+async function listedIn(
+  path: string,
+  isNamed: boolean,
+  log: Log,
+): Promise<readonly ProjectEntry[]> {
   const reading = await readProjectsFile(path);
   if ('file' in reading) return reading.file.projects;
-  if (reading.content !== undefined) {
+  if (isNamed || reading.content !== undefined) {
     const effect = "The report shows ids instead of names and counts a site's own pages as sources";
     log.warn(`${sentence(reading.fact ?? reading.faults[0]!)} ${effect}`);
   }

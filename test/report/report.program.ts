@@ -105,6 +105,15 @@ it('report warns of a directory that is no data directory', async () => {
   expect(stderr).toMatch(/^warning: No view files in ".*"\. If it is the data directory, no view /);
 });
 
+it('report warns of a projects file that an option names but that is missing', async () => {
+  const data = dataWith({ [NAME]: text([viewAt(DAY)]) });
+  const { code, stderr } = await run(['report', '--projects', '/no/p.json'], { data });
+  expect(code).toBe(0);
+  expect(stderr).toMatch(
+    /"\/no\/p\.json": it doesn't exist\. The report shows ids instead of names /,
+  );
+});
+
 it('report counts no file twice', async () => {
   const data = dataWith({ [NAME]: text([viewAt(DAY)]) });
   const file = join(data, NAME);
