@@ -62,6 +62,7 @@ export const report = defineCommand({
     const expected =
       operands.length > 0 ? listed.map((one) => ({ ...one, active: false })) : listed;
     const totals = new Totals(calendar, expected, keepsQuery);
+    totals.isWhole = operands.length === 0;
     for (const day of found.unreadDays) totals.leaveOut(day);
     await tallyFiles(found.files, totals, warn);
     const model = reportOf(totals, top);

@@ -3,7 +3,7 @@ import { clip, textOfBytewise } from '../base/text.ts';
 import { readable, readableParameter } from './page-url.ts';
 import type { List, Report } from './schema.ts';
 import { NONE } from './sources.ts';
-import { daysOf, lengthOf, spansOf } from './span.ts';
+import { daysOf, lengthOf, shifted, spansOf } from './span.ts';
 import type { Tally } from './tally.ts';
 import type { Totals } from './totals.ts';
 
@@ -37,9 +37,19 @@ export function reportOf(totals: Totals, top: number): Report {
     days,
     hours,
     silentSpans: spansOf(read.filter(({ views }) => views === 0).map(({ day }) => day)),
+    ...silentSince(totals, days),
     silentDays: silentDays(totals, read),
     ...lists(totals, top),
   };
+}
+
+/** Returns since which day there were no views, if the report ends before yesterday for that reason. */
+function silentSince({ isWhole, calendar, daysLeftOut }: Totals, days: readonly Day[]) {
+  const last = days.at(-1)?.day;
+  const { toDay } = calendar.selection;
+  if (!isWhole || toDay !== undefined || last === undefined) return {};
+  const isUnread = [...daysLeftOut].some((day) => day > last);
+  return last < shifted(calendar.today, -1) && !isUnread ? { silentSince: last } : {};
 }
 
 /** Returns a small average with one decimal. */

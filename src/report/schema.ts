@@ -91,6 +91,9 @@ export const ReportSchema = v.object({
   days: described(days, DAYS),
   hours,
   silentSpans: described(v.array(span), 'Full days without any view.'),
+  silentSince: v.optional(
+    described(day, 'The last day with views, before yesterday, if no last day was requested.'),
+  ),
   silentDays: described(v.array(silence), SILENT_DAYS),
   projects: listOf(text, 'Views by project id.'),
   pages: listOf(page, 'Views by page.'),

@@ -37,6 +37,8 @@ export class Totals {
   readonly templates = new Tally();
   readonly calendar: Calendar;
   readonly listed: readonly ProjectEntry[];
+  /** True: all view files were read, so that later days have no views. */
+  isWhole = false;
   readonly #titles = new Tally(2 * TEXT_LENGTH_MAX);
   readonly #keepsQuery: boolean;
 

@@ -39,12 +39,13 @@ export function changeInWords(count: number, before: number): string {
 
 /** Returns the number of views, its change, and the days without views. */
 export function headline(report: Report): string {
-  const { views, before, silentSpans } = report;
+  const { views, before, silentSpans, silentSince } = report;
   const last = lastDayOf(report);
   const so = before?.isCut ? ' so far' : '';
   const count = (views === 0 ? 'No views' : plural(views, 'view')) + so;
   const days = views === 0 ? '' : silentDaysInWords(silentSpans, last);
-  const gaps = days === '' ? '' : ` No views ${days}.`;
+  const since = silentSince === undefined ? '' : ` No views since ${dayInWords(silentSince)}.`;
+  const gaps = `${days === '' ? '' : ` No views ${days}.`}${since}`;
   if (before === undefined) return `${count}.${gaps}`;
   const length = lengthOf(before);
   const period =
@@ -60,11 +61,12 @@ const silentDaysInWords = (spans: readonly Span[], last: string): string =>
   spans.length === 0 ? '' : daysInShort(spans, last, { one: 'on', several: 'from' });
 
 /** Returns a sentence about the last seven full days; empty if there are fewer than 14. */
-export function lastWeekInWords({ lastWeek, toDay }: Report): string {
+export function lastWeekInWords({ lastWeek, toDay, silentSince }: Report): string {
   if (lastWeek === undefined) return '';
   const { views, before } = lastWeek;
   const change = changeInWords(views, before);
-  const which = toDay === undefined ? 'Last 7 full days' : 'Last 7 full days of this period';
+  const isLast = toDay === undefined && silentSince === undefined;
+  const which = isLast ? 'Last 7 full days' : 'Last 7 full days of this period';
   return `${which}: ${plural(views, 'view')}, ${change} in the 7 days before.`;
 }
 

@@ -58,6 +58,18 @@ it.each([
   expect(headline(reportOn(daily('2026-03-11', counts), asked))).toBe(said);
 });
 
+it('a report of all view files says since when there are no views', () => {
+  const views = daily(
+    '2026-02-20',
+    Array.from({ length: 14 }, () => 1),
+  );
+  const report = reportOn(views, { isWhole: true });
+  expect(headline(report)).toBe('14 views. No views since Thu 5 Mar.');
+  expect(lastWeekInWords(report)).toMatch(/^Last 7 full days of this period: /);
+  expect(headline(reportOn(views))).toBe('14 views.');
+  expect(headline(reportOn(daily('2026-03-11', [1, 1, 1]), { isWhole: true }))).toBe('3 views.');
+});
+
 it('a report of at least 14 full days compares the last 7 with the 7 before them', () => {
   const counts = [...Array.from({ length: 13 }, (_, i) => i + 1), 100, 1000];
   const said = (fromDay: string, views: readonly number[]): string =>

@@ -21,6 +21,8 @@ interface Asked extends Partial<Selection> {
   readonly listed?: readonly ProjectEntry[];
   readonly keepsQuery?: boolean;
   readonly top?: number;
+  /** True: the views are those of all view files. */
+  readonly isWhole?: boolean;
 }
 
 export const bytes = (text: string): string => Buffer.from(text).toString('latin1');
@@ -34,9 +36,10 @@ export const reportOn = (lines: readonly string[], asked?: Asked): Report =>
 
 /** @param views `undefined`: a line that isn't a view. */
 export function reportOnViews(views: readonly (ViewLine | undefined)[], asked: Asked = {}): Report {
-  const { listed = [SITE], keepsQuery = false, top = 10, now = NOW, ...selected } = asked;
+  const { listed = [SITE], keepsQuery = false, top = 10, now = NOW, isWhole, ...selected } = asked;
   const all = { project: undefined, timeZone: 'UTC' };
   const totals = new Totals(new Calendar({ ...all, ...selected }, now), listed, keepsQuery);
+  totals.isWhole = isWhole ?? false;
   for (const view of views) totals.addView(view);
   return reportOf(totals, top);
 }

@@ -260,7 +260,7 @@ it('report names projects as the projects file does and warns if that file is in
   expect(mistyped.stderr).toBe(
     `warning: Project 100001 ${isNotListed}. If you meant 1000001, use --project 1000001\n`,
   );
-  expect(named.stdout).toMatch(/^Example site, .*\n1 view\.\n/);
+  expect(named.stdout).toMatch(/^Example site, .*\n1 view\. No views since Sun 1 Mar\.\n/);
   writeFileSync(join(data, 'projects.json'), '{');
   const faulty = await run(['report', '--json'], { data });
   expect(faulty.code).toBe(0);
