@@ -9,7 +9,10 @@ import type { Totals } from './totals.ts';
 
 type Day = Report['days'][number];
 
-/** A longer span isn't filled with days without views: one clock was probably years off. */
+/**
+ * A longer span is filled only from the first to the last day with views, or not at all: one clock
+ * was probably years off.
+ */
 const DAYS_FILLED_MAX = 3_660;
 const TEXT_LENGTH_MAX = 200;
 
@@ -65,11 +68,12 @@ function filledDays({ calendar, days, daysLeftOut }: Totals): Day[] {
   const seen = [...days.keys()].filter((day) => before === undefined || day > before.toDay).sort();
   // Days after today have views only if a clock was ahead.
   const asked = fromDay === undefined ? '' : [toDay, today].sort()[0]!;
-  const first = fromDay ?? seen[0];
   const last = [asked, seen.at(-1) ?? ''].sort()[1]!;
-  const span = first !== undefined && last !== '' && { fromDay: first, toDay: last };
-  const isFilled = span && lengthOf(span) <= DAYS_FILLED_MAX;
-  return (isFilled ? daysOf(span) : seen).map((day) => {
+  const fits = (from: string | undefined): boolean =>
+    from !== undefined && lengthOf({ fromDay: from, toDay: last }) <= DAYS_FILLED_MAX;
+  const first = [fromDay, seen[0]].find(fits);
+  const filled = first === undefined ? seen : daysOf({ fromDay: first, toDay: last });
+  return filled.map((day) => {
     const hours = days.get(day) ?? Array.from({ length: 24 }, () => 0);
     const views = sum(hours);
     if (day === today) return { day, views, hours, isPartial: true };

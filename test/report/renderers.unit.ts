@@ -70,6 +70,13 @@ it('a report of all view files says since when there are no views', () => {
   expect(headline(reportOn(daily('2026-03-11', [1, 1, 1]), { isWhole: true }))).toBe('3 views.');
 });
 
+it('a report from a day long before the first view is filled from the first view on', () => {
+  const views = daily('2026-03-10', [1, 0, 1]);
+  const { days, silentSpans } = reportOn(views, { fromDay: '2000-01-01', toDay: '2026-03-13' });
+  expect(days.map(({ day }) => day.slice(-2))).toStrictEqual(['10', '11', '12', '13']);
+  expect(silentSpans).toHaveLength(2);
+});
+
 it('a report of at least 14 full days compares the last 7 with the 7 before them', () => {
   const counts = [...Array.from({ length: 13 }, (_, i) => i + 1), 100, 1000];
   const said = (fromDay: string, views: readonly number[]): string =>
