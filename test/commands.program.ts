@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import * as net from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { explain as explainCommand } from '../src/commands/explain.ts';
 import { fileOf } from './support/examples.ts';
@@ -79,6 +80,14 @@ describe('explain', () => {
     expect(explained.code).toBe(64);
     const pasted = spawnSync('sh', ['-c', command], { cwd: '/', encoding: 'utf8' });
     expect(pasted.stdout).toContain('422 invalid-view: ');
+    writeFileSync(`${file}.gz`, gzipSync(`${line}\n`));
+    const packed = (await run(['explain', `${file}.gz`])).stderr;
+    const [, unpack = ''] = /^error: The file is compressed\. For its last line, run: (.*)\n$/.exec(
+      packed,
+    )!;
+    expect(spawnSync('sh', ['-c', unpack], { cwd: '/', encoding: 'utf8' }).stdout).toContain(
+      '422 ',
+    );
     const head = `{"ts":"2026-01-31T00:00:00.000Z","id":"${id}","p":"7"}\n`;
     const stored = await run(['explain'], { input: head + head });
     expect(stored.stderr).toContain('These lines are stored views, which were accepted; explain ');

@@ -57,7 +57,10 @@ export const explain = defineCommand({
     const projects = await loadProjects(settings.projects);
     if (file === '-' && isatty(0)) note('Enter a view, then Ctrl-D on a line of its own.');
     const bytes = await readInput(file);
-    const last = commands.explainLast(await withOwners(self), file);
+    const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+    const last = commands.explainLast(await withOwners(self), file, isGzip);
+    if (isGzip)
+      throw new Fatal(EXIT.usage, `The file is compressed. For its last line, run: ${last}`);
     if (file === '-' && bytes.length === 0) {
       const what = 'stdin is empty, but explain takes one view';
       throw new Fatal(EXIT.usage, `${what}. For example: ${last}`);

@@ -279,8 +279,11 @@ export function explain(of: Installation, body: string, options: Options = {}): 
 }
 
 /** Returns a command that explains the last line of a file; without one, of a FILE to be named. */
-export const explainLast = (of: Installation, file: string): string =>
-  `tail -n 1 ${file === '-' ? 'FILE' : shellQuoted(absolute(file))} | ${reading(of, ['explain'])}`;
+export function explainLast(of: Installation, file: string, isGzip = false): string {
+  const name = file === '-' ? 'FILE' : shellQuoted(absolute(file));
+  const last = isGzip ? `zcat ${name} | tail -n 1` : `tail -n 1 ${name}`;
+  return `${last} | ${reading(of, ['explain'])}`;
+}
 
 /** Returns a command that checks these files, or a directory's view files, as their owner. */
 export async function verify(operands: readonly string[], isReceipt = false): Promise<string> {
