@@ -53,7 +53,9 @@ export function headline(report: Report): string {
   const cut = before.isCut ? 'by this time ' : '';
   const silent = before.views === 0 ? '' : silentDaysInWords(before.silentSpans, last);
   const gapsBefore = silent === '' ? '' : ` (no views ${silent})`;
-  return `${count}, ${changeInWords(views, before.views)} ${cut}${period}${gapsBefore}.${gaps}`;
+  const isNone = before.isCut && views === 0 && before.views === 0;
+  const change = isNone ? 'and none' : changeInWords(views, before.views);
+  return `${count}, ${change} ${cut}${period}${gapsBefore}.${gaps}`;
 }
 
 /** `on Wed 11 Mar`, `from Mon 9 Mar to Wed 11 Mar`; empty if there are none. */
