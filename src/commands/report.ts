@@ -44,6 +44,9 @@ export const report = defineCommand({
     if (html !== undefined) checkPage(html);
     const calendar = calendarOf(settings);
     const warn = (message: string): void => log.warn(message);
+    const { fromDay } = calendar.selection;
+    if (fromDay !== undefined && fromDay > calendar.today)
+      warn(`The report begins on ${fromDay}, which is in the future: today is ${calendar.today}`);
     const found =
       operands.length > 0
         ? { files: operands, unreadDays: [] }

@@ -114,6 +114,16 @@ it('report warns of a projects file that an option names but that is missing', a
   );
 });
 
+it('report warns of a period in the future', async () => {
+  const { code, stderr } = await run(['report', '--from', '2999-01-01'], {
+    data: dataWith({ [NAME]: text([viewAt(DAY)]) }),
+  });
+  expect(code).toBe(0);
+  expect(stderr).toMatch(
+    /^warning: The report begins on 2999-01-01, which is in the future: today is /,
+  );
+});
+
 it('report counts no file twice', async () => {
   const data = dataWith({ [NAME]: text([viewAt(DAY)]) });
   const file = join(data, NAME);
