@@ -25,6 +25,7 @@ export function reportOf(totals: Totals, top: number): Report {
   const days = filledDays(totals);
   const full = days.filter(({ isPartial }) => isPartial !== true);
   const read = full.filter(({ day }) => !totals.daysLeftOut.has(day));
+  const known = totals.isWhole ? read : [];
   const hours = Array.from({ length: 24 }, (_, hour) => sum(days.map((day) => day.hours[hour]!)));
   return {
     version: VERSION,
@@ -32,16 +33,16 @@ export function reportOf(totals: Totals, top: number): Report {
     ...calendar.selection,
     projectNames: Object.fromEntries(listed.flatMap(({ id, name }) => (name ? [[id, name]] : []))),
     views: projects.count,
-    ...compared(totals, full),
+    ...(totals.isWhole ? compared(totals, full) : {}),
     ...(read.length > 0 && { averageDay: rounded(viewsOf(read) / read.length) }),
     ...(projects.count > 0 && busiest(days, hours)),
     invalidLines: totals.invalidLines,
     brokenFiles: totals.brokenFiles,
     days,
     hours,
-    silentSpans: spansOf(read.filter(({ views }) => views === 0).map(({ day }) => day)),
+    silentSpans: spansOf(known.filter(({ views }) => views === 0).map(({ day }) => day)),
     ...silentSince(totals, days),
-    silentDays: silentDays(totals, read),
+    silentDays: totals.isWhole ? silentDays(totals, known) : [],
     ...lists(totals, top),
   };
 }
@@ -62,7 +63,7 @@ const rounded = (average: number): number =>
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0);
 const viewsOf = (days: readonly Day[]): number => sum(days.map(({ views }) => views));
 
-function filledDays({ calendar, days, daysLeftOut }: Totals): Day[] {
+function filledDays({ calendar, days, daysLeftOut, isWhole }: Totals): Day[] {
   const { before, today, selection } = calendar;
   const { fromDay, toDay = today } = selection;
   const seen = [...days.keys()].filter((day) => before === undefined || day > before.toDay).sort();
@@ -71,7 +72,7 @@ function filledDays({ calendar, days, daysLeftOut }: Totals): Day[] {
   const last = [asked, seen.at(-1) ?? ''].sort()[1]!;
   const fits = (from: string | undefined): boolean =>
     from !== undefined && lengthOf({ fromDay: from, toDay: last }) <= DAYS_FILLED_MAX;
-  const first = [fromDay, seen[0]].find(fits);
+  const first = isWhole ? [fromDay, seen[0]].find(fits) : undefined;
   const filled = first === undefined ? seen : daysOf({ fromDay: first, toDay: last });
   return filled.map((day) => {
     const hours = days.get(day) ?? Array.from({ length: 24 }, () => 0);

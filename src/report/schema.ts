@@ -62,7 +62,8 @@ const silence = v.object({
 
 const DAYS =
   'Every requested day; without a first day, from the first to the last day with views. If that is ' +
-  'more than 3,660 days, from the first day with views; if that is, too, only the days with views.';
+  'more than 3,660 days, from the first day with views; if that is, too, or if files were named, ' +
+  'only the days with views.';
 const SILENT_DAYS =
   'Projects with full days without views after their first view, and listed active projects ' +
   'without any views.';

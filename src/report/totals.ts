@@ -37,8 +37,8 @@ export class Totals {
   readonly templates = new Tally();
   readonly calendar: Calendar;
   readonly listed: readonly ProjectEntry[];
-  /** True: all view files were read, so that later days have no views. */
-  isWhole = false;
+  /** False: only some view files were read, so that other days may have views, too. */
+  isWhole = true;
   readonly #titles = new Tally(2 * TEXT_LENGTH_MAX);
   readonly #keepsQuery: boolean;
 

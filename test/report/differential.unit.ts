@@ -217,6 +217,11 @@ function expectedOf({
   const week = (at: number) => total(full.slice(full.length - at, full.length - at + 7));
   const yesterday = mine.filter(({ day, ms }) => day === plus(today, -1) && isEarlier(ms)).length;
   const todays = mine.filter(({ day }) => day === today).length;
+  const lastSeen =
+    chosen
+      .map(({ day }) => day)
+      .sort()
+      .at(-1) ?? today;
   const withBefore = new Set([...chosen, ...earlier]);
   const inOrder = mine.filter((view) => withBefore.has(view));
 
@@ -286,6 +291,7 @@ function expectedOf({
       days,
       hours,
       silentSpans: spans(full.filter(({ views }) => views === 0).map(({ day }) => day)),
+      ...(!to && !from && lastSeen < plus(today, -1) && { silentSince: lastSeen }),
       entryViews: chosen.filter(isEntry).length,
       internalViews: chosen.filter((view) => !isReferred(view)).length,
       campaignViews: chosen.filter(hasCampaign).length,

@@ -58,16 +58,23 @@ it.each([
   expect(headline(reportOn(daily('2026-03-11', counts), asked))).toBe(said);
 });
 
-it('a report of all view files says since when there are no views', () => {
+it('only a report of all view files makes statements about other days', () => {
   const views = daily(
     '2026-02-20',
     Array.from({ length: 14 }, () => 1),
   );
-  const report = reportOn(views, { isWhole: true });
+  const report = reportOn(views);
   expect(headline(report)).toBe('14 views. No views since Thu 5 Mar.');
   expect(lastWeekInWords(report)).toMatch(/^Last 7 full days of this period: /);
-  expect(headline(reportOn(views))).toBe('14 views.');
-  expect(headline(reportOn(daily('2026-03-11', [1, 1, 1]), { isWhole: true }))).toBe('3 views.');
+  expect(headline(reportOn(daily('2026-03-11', [1, 1, 1])))).toBe('3 views.');
+  const some = daily('2026-03-10', [1, 0, 1]);
+  const ofSome = reportOn(some, { isWhole: false, last: 5 });
+  expect(headline(ofSome)).toBe('2 views.');
+  expect([ofSome.today, ofSome.silentSpans, ofSome.silentDays]).toStrictEqual([undefined, [], []]);
+  expect(ofSome.days.map(({ day }) => day)).toStrictEqual(['2026-03-10', '2026-03-12']);
+  expect(headline(reportOn([], { last: 4 }))).toBe(
+    'No views so far, and none by this time in the previous 4 days.',
+  );
 });
 
 it('a report from a day long before the first view is filled from the first view on', () => {

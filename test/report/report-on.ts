@@ -21,7 +21,7 @@ interface Asked extends Partial<Selection> {
   readonly listed?: readonly ProjectEntry[];
   readonly keepsQuery?: boolean;
   readonly top?: number;
-  /** True: the views are those of all view files. */
+  /** False: the views are those of some view files. */
   readonly isWhole?: boolean;
 }
 
@@ -39,7 +39,7 @@ export function reportOnViews(views: readonly (ViewLine | undefined)[], asked: A
   const { listed = [SITE], keepsQuery = false, top = 10, now = NOW, isWhole, ...selected } = asked;
   const all = { project: undefined, timeZone: 'UTC' };
   const totals = new Totals(new Calendar({ ...all, ...selected }, now), listed, keepsQuery);
-  totals.isWhole = isWhole ?? false;
+  totals.isWhole = isWhole ?? true;
   for (const view of views) totals.addView(view);
   return reportOf(totals, top);
 }
