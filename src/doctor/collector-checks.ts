@@ -1,5 +1,6 @@
 // Checks of the program, its settings, its projects file and the running collector.
 import { errnoOf } from '../base/exit.ts';
+import { capitalised } from '../base/text.ts';
 import { timeOf } from '../base/time.ts';
 import { isAtLeast, plural } from '../base/format.ts';
 import { LOCK_NAME } from '../disk/lock.ts';
@@ -241,7 +242,10 @@ function otherListener(
 ): Verdict {
   const what = `${who} listens at ${address} (${why}), so viewlog can't listen there.`;
   const find = commands.findListener(portOf(address), hasSudo);
-  const fix = `Choose another ${flag} or stop that process. To find the process, run:`;
+  const choose = `choose another ${flag} or stop that process. To find the process, run:`;
+  const fix = who.endsWith('program')
+    ? capitalised(choose)
+    : `If you mean that viewlog, give its --data. Otherwise, ${choose}`;
   return error(what, fix, find);
 }
 

@@ -522,7 +522,7 @@ const FINDINGS: Findings = {
     { status: { address: STATUS.address, another: {} } },
   ],
   'another viewlog has the status port and hides its directory': [
-    "error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it doesn't use this data directory), so viewlog can't listen there. Choose another --status or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8081'",
+    "error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it doesn't use this data directory), so viewlog can't listen there. If you mean that viewlog, give its --data. Otherwise, choose another --status or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8081'",
     {
       ...NOT_RUNNING,
       reply: undefined,
@@ -530,7 +530,7 @@ const FINDINGS: Findings = {
     },
   ],
   'another viewlog has the status port and shows its directory': [
-    "error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it writes to \"/other\"), so viewlog can't listen there. Choose another --status or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8081'",
+    "error health: The status server of another viewlog listens at http://127.0.0.1:8081 (it writes to \"/other\"), so viewlog can't listen there. If you mean that viewlog, give its --data. Otherwise, choose another --status or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8081'",
     {
       ...NOT_RUNNING,
       reply: undefined,
@@ -538,7 +538,7 @@ const FINDINGS: Findings = {
     },
   ],
   'another viewlog listens on the port': [
-    "error collector: Another viewlog listens at http://127.0.0.1:8080 (it doesn't use this data directory), so viewlog can't listen there. Choose another --port or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8080'",
+    "error collector: Another viewlog listens at http://127.0.0.1:8080 (it doesn't use this data directory), so viewlog can't listen there. If you mean that viewlog, give its --data. Otherwise, choose another --port or stop that process. To find the process, run: sudo ss -ltnp 'sport = :8080'",
     { ...NOT_RUNNING, reply: VIEWLOG },
   ],
   "viewlog can't listen at its address": [
