@@ -21,6 +21,7 @@ import {
 import { needsTokenVariable, sharedPort } from '../settings.ts';
 import type { StatusModel } from '../status/model.ts';
 import { isOpen } from '../status/state.ts';
+import { fromOrigin } from '../status/words.ts';
 import { TOO_LITTLE_SPACE } from '../disk/free-space.ts';
 import { TOKEN_ENV } from '../status/token.ts';
 import { described, isFromViewlog, isNobodyThere } from './reply.ts';
@@ -356,11 +357,29 @@ export function checkRefusals(facts: Facts): readonly Verdict[] {
       ...found,
     ];
   }
-  if (found.length > 0 || store.unavailable !== undefined) return found;
-  const ids = overview.unlistedInAll - overview.removedInAll;
-  const others =
-    ids > 0 ? `, only views of ${plural(ids, 'unlisted id')} (see the status page)` : '';
-  return [ok(`No views of listed projects are being refused${others}.`)];
+  if (store.unavailable !== undefined) return found;
+  const none = found.length > 0 ? found : [ok('No views of listed projects are being refused.')];
+  return [...none, ...strangers(overview, of, status.address)];
+}
+
+/** Reports the unlisted ids that may be anyone's. */
+function strangers(
+  { unlisted, unlistedInAll, removedInAll }: StatusModel,
+  of: Installation,
+  address = '',
+): Verdict[] {
+  const rows = unlisted.filter(({ meant, removed }) => meant === undefined && !removed?.active);
+  const ids = unlistedInAll - removedInAll - (unlisted.length - rows.length);
+  const [row] = rows;
+  if (row === undefined || ids < 1) return [];
+  if (ids > 1)
+    return [ok(`Views of ${plural(ids, 'unlisted id')} were refused; ${address} lists them.`)];
+  const { sample, remedy } = row.reasons[0]!;
+  const from = sample.origin === undefined ? '' : `, most recently ${fromOrigin(sample.origin)}`;
+  const origin = 'origin' in remedy ? remedy.origin : undefined;
+  const command = commands.activate(of, row.id, { origin });
+  const what = `Views of the unlisted id ${row.id} were refused${from}.`;
+  return [ok(what, 'If that is your site, activate the project:', command)];
 }
 
 /** Reports the unlisted ids that a listed project's pages probably send by mistake. */

@@ -27,7 +27,7 @@ const verdict =
     return { state, what, fix: command ? `${fix}\n  ${command}` : fix };
   };
 
-export const ok = (what: string): Verdict => ({ state: 'ok', what });
+export const ok = verdict('ok');
 export const warning = verdict('warning');
 export const error = verdict('error');
 
