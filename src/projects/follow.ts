@@ -238,7 +238,7 @@ function faultOf(
   const restore = saved ? `to restore it, run: ${saved.restore}` : RESTORE;
   const cut =
     saved && isCut(faults)
-      ? `if the projects file was cut short, run: ${saved.restore}`
+      ? `correct the file or, if parts of it are missing, run: ${saved.restore}`
       : undefined;
   // A mount point without its disk is empty.
   const isBare = !isMoved && orElse(() => readdirSync(dirname(path)).length === 0, false);

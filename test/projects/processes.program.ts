@@ -210,7 +210,7 @@ test('every message about a projects file that was cut short prints the command 
   await until(() => fs.existsSync(copy));
   fs.writeFileSync(path, text.slice(0, text.indexOf('https', 9_000) + 3));
   await viewlog.says(
-    /expected a closing double quote after "htt"; found the end of the text\. viewlog continues with the last good list, saved in ".*\/last-projects\.json", but a restart would fail; if the projects file was cut short, run: cp /m,
+    /expected a closing double quote after "htt"; found the end of the text\. viewlog continues with the last good list, saved in ".*\/last-projects\.json", but a restart would fail; correct the file or, if parts of it are missing, run: cp /m,
   );
   const page = await (await fetch(`${viewlog.statusUrl}/status.txt`)).text();
   const [, command = ''] =
