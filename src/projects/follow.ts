@@ -153,13 +153,16 @@ async function logGone(
 
 /** `; added: project 2; changed: projects 1 and 3` */
 function newsText(before: readonly ProjectEntry[], now: readonly Project[]): string {
-  const rules = new Map(before.map((one) => [one.id, rulesOf(one)]));
-  const news = now.filter((one) => rules.get(one.id) !== one.rules);
+  const known = new Map(before.map((one) => [one.id, factsOf(one)]));
+  const news = now.filter((one) => known.get(one.id) !== factsOf(one));
   const [added, changed] = [false, true].map((isKnown) =>
-    news.filter(({ id }) => rules.has(id) === isKnown),
+    news.filter(({ id }) => known.has(id) === isKnown),
   ) as [Project[], Project[]];
   return listText('added', added) + listText('changed', changed);
 }
+
+const factsOf = (one: ProjectEntry): string =>
+  JSON.stringify([rulesOf(one), one.name, one.contact]);
 
 const GONE_MAX = 5;
 const REFUSED_NOW = 'were accepted in the last day and are now refused';
