@@ -1,11 +1,8 @@
 import { dirname } from 'node:path';
 import { EXIT, Fatal } from '../base/exit.ts';
-import { fetchOnce } from '../base/fetch-once.ts';
 import { plural } from '../base/format.ts';
 import { echo, printable, shellQuoted } from '../base/text.ts';
-import { isFromViewlog, preflightFrom } from '../doctor/reply.ts';
 import { ownerOf } from '../installation/accounts.ts';
-import { portOf } from '../http/listener.ts';
 import * as commands from '../installation/commands.ts';
 import { absolute, type Installation, withOwners } from '../installation/installation.ts';
 import { changeProject } from '../projects/change-project.ts';
@@ -18,7 +15,7 @@ import type { ProjectEntry, ProjectsFile } from '../projects/projects-schema.ts'
 import { TO_PRINT } from '../status/problem-words.ts';
 import { lastEntryOf, lostOrigins } from '../status/saved-counts.ts';
 import { ACTIVATE_OPTIONS, OPTIONS } from '../settings.ts';
-import { collectorAddress, defineCommand } from './command.ts';
+import { collectorAddress, defineCommand, otherCollector } from './command.ts';
 
 /** Adds a project to the projects file, or changes a listed one, and makes the project active. */
 export const activate = defineCommand({
@@ -79,12 +76,12 @@ export const activate = defineCommand({
       const hint = isDefault ? '. To use another one, give it with --data' : '';
       print(`Created the directory ${printable(absolute(newDirectory), Infinity)}${hint}`);
     }
-    const doubts = isRunning === false ? await doubtsAboutAddress(address, installation) : [];
-    for (const text of doubts) log.warn(text);
+    const doubt = isRunning === false ? await otherCollector(address) : undefined;
+    if (doubt !== undefined) log.warn(doubt);
     print(resultOf({ ...edited, id, path, isRunning }));
     for (const text of operatorText(edited, operator)) print(text);
     const sender = { id, origins: origins.length > 0 ? [...origins] : after.origins };
-    if (doubts.length === 0) print(nextSteps(sender, { ...installation, address }, isRunning));
+    if (doubt === undefined) print(nextSteps(sender, { ...installation, address }, isRunning));
     return EXIT.done;
   },
 });
@@ -123,20 +120,6 @@ export const deactivate = defineCommand({
     return EXIT.done;
   },
 });
-
-/**
- * Returns a warning if a viewlog with other data listens at the address. It would refuse the new
- * project's views.
- */
-async function doubtsAboutAddress(address: string, of: Installation): Promise<string[]> {
-  // viewlog doesn't count this request.
-  const reply = await fetchOnce(`${address}/view`, preflightFrom('https://www.example.com'), 1_000);
-  const what = `The viewlog that listens at ${address} uses another data directory`;
-  const find = commands.findListener(portOf(address), of.hasSudo);
-  return isFromViewlog(reply)
-    ? [`${what}; to add the project there, give its --data. To find its process, run: ${find}`]
-    : [];
-}
 
 /** @throws {Fatal} exit 64 for an origin that no project can list, or that is added and removed. */
 function checkChanges(added: readonly string[], removed: readonly string[]): void {

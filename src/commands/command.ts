@@ -1,5 +1,6 @@
 import { basename, dirname, resolve } from 'node:path';
 import type { CommandLine } from '../base/arguments.ts';
+import { fetchOnce } from '../base/fetch-once.ts';
 import type { ReadEnv } from '../base/env.ts';
 import { errnoOf, EXIT, type ExitCode, Fatal } from '../base/exit.ts';
 import type { Log } from '../base/log.ts';
@@ -7,9 +8,10 @@ import { columnOf, echo, printable } from '../base/text.ts';
 import { lastStart } from '../disk/last-start.ts';
 import { askHolder } from '../disk/lock.ts';
 import { dayOfFileName, dayOfName } from '../disk/names.ts';
+import { isFromViewlog, preflightFrom } from '../doctor/reply.ts';
 import { type Address, ownAddress } from '../http/listener.ts';
 import { type Owner, ownerOf, ownUid } from '../installation/accounts.ts';
-import { accessFix, fixText, runAs, viewlog } from '../installation/commands.ts';
+import { accessFix, fixText, LIST_LOCKS, runAs, viewlog } from '../installation/commands.ts';
 import {
   absolute,
   type Announced,
@@ -248,6 +250,18 @@ export async function collectorAddress(
   const isChosen = chosen['host'] !== undefined || chosen['port'] !== undefined;
   const last = isChosen ? undefined : ((await lastStart(data)) ?? (await lastStart(projectsDir)));
   return { address: last?.address ?? ownAddress(options), isRunning };
+}
+
+/**
+ * Returns a warning if a viewlog with other data listens at the address. It may refuse the views of
+ * a project that is listed here, and store those of one that isn't.
+ */
+export async function otherCollector(address: string): Promise<string | undefined> {
+  // viewlog doesn't count this request.
+  const reply = await fetchOnce(`${address}/view`, preflightFrom('https://www.example.com'), 1_000);
+  return isFromViewlog(reply)
+    ? `The viewlog that listens at ${address} uses another data directory; give its --data. To list the data directories of running viewlogs, run: ${LIST_LOCKS}`
+    : undefined;
 }
 
 /** Aligns rows in columns for a terminal. Every row must have a text for each column. */

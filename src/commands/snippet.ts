@@ -6,12 +6,18 @@ import { exampleOf, viewUrl } from '../base/option.ts';
 import { builtTexts } from '../base/built.ts';
 import { printable } from '../base/text.ts';
 import * as commands from '../installation/commands.ts';
-import { absolute, type Installation, withOwners } from '../installation/installation.ts';
+import {
+  absolute,
+  type Announced,
+  type Installation,
+  withOwners,
+} from '../installation/installation.ts';
 import { faultsOf, readProjectsFile, type Reading } from '../projects/projects-file.ts';
 import { typoOf } from '../projects/typo.ts';
+import type { AsOwner } from '../disk/root.ts';
 import { lastEntryOf } from '../status/saved-counts.ts';
 import { isLoopback } from '../status/guard.ts';
-import { collectorAddress, defineCommand, readAccess } from './command.ts';
+import { collectorAddress, defineCommand, otherCollector, readAccess } from './command.ts';
 
 /** The limit is small because every page of a site contains the script. */
 const BYTES_MAX = 2000;
@@ -33,7 +39,7 @@ export const snippet = defineCommand({
   async run(settings, operands, { print, note, log, self, asOwner }) {
     const id = operands[0]!;
     const { projects: path, campaigns } = settings;
-    const { address, status = address } = await collectorAddress(settings, self);
+    const { address, status = address, isRunning } = await collectorAddress(settings, self);
     const url = settings.url ?? viewUrl.read(address);
     if (url === undefined) {
       throw new Fatal(
@@ -60,20 +66,10 @@ export const snippet = defineCommand({
         `Pages on https can't send to ${url}; if yours are on https, give --url an https address`,
       );
     }
-    const reading = await readProjectsFile(path);
-    const last = await lastEntryOf(id, self.data ?? dirname(absolute(path)));
-    const of = await withOwners(self);
-    const access = 'faults' in reading ? await readAccess(reading.content, asOwner) : undefined;
-    const listed = 'file' in reading ? reading.file.projects : [];
-    const isKnown = last !== undefined || listed.some((one) => one.id === id);
-    const near = isKnown ? undefined : typoOf(id, listed)?.id;
-    if (near !== undefined) {
-      const other = commands.snippet(of, near, url);
-      log.warn(
-        `${id} is one typo away from ${near}, which is listed; if you meant ${near}, run: ${other}`,
-      );
-    }
-    for (const problem of problemsOf(reading, id, path, last, of, access)) log.warn(problem);
+    const other = isLocal && isRunning === false ? await otherCollector(origin) : undefined;
+    const doubts =
+      other === undefined ? await doubtsAbout(id, { path, url, self, asOwner }) : [other];
+    for (const doubt of doubts) log.warn(doubt);
     print(element);
     const hash = createHash('sha256').update(script).digest('base64');
     note(
@@ -102,6 +98,29 @@ const policyAdvice = (hash: string, origin: string): readonly string[] => [
   "If a directive is 'none', replace 'none' with the source.",
   'If a page has several policies, change each one.',
 ];
+
+interface Page {
+  readonly self: Announced;
+  readonly asOwner: AsOwner;
+  /** The projects file. */
+  readonly path: string;
+  readonly url: string;
+}
+
+/** Returns why the script may have the wrong id, and why its views would be refused. */
+async function doubtsAbout(id: string, { path, url, self, asOwner }: Page): Promise<string[]> {
+  const reading = await readProjectsFile(path);
+  const last = await lastEntryOf(id, self.data ?? dirname(absolute(path)));
+  const of = await withOwners(self);
+  const access = 'faults' in reading ? await readAccess(reading.content, asOwner) : undefined;
+  const listed = 'file' in reading ? reading.file.projects : [];
+  const isKnown = last !== undefined || listed.some((one) => one.id === id);
+  const near = isKnown ? undefined : typoOf(id, listed)?.id;
+  const problems = problemsOf(reading, id, path, last, of, access);
+  if (near === undefined) return [...problems];
+  const typo = `${id} is one typo away from ${near}, which is listed; if you meant ${near}, run: ${commands.snippet(of, near, url)}`;
+  return [typo, ...problems];
+}
 
 /**
  * Returns why the project's views would be refused.

@@ -470,6 +470,9 @@ export const share = (of: Installation, names: readonly string[]): string =>
 export const list = (of: Installation): string =>
   asOwner(of, of.owners.data, `ls -lhS ${shellQuoted(of.data ?? '')}`);
 
+/** A command that shows the locks of running viewlogs, which are in their data directories. */
+export const LIST_LOCKS = 'ss -xl | grep -F /viewlog.lock';
+
 /**
  * Returns a command that shows the process that listens at a lock. `ss` shows the path at which the
  * process created the socket, which begins with the lock's path.

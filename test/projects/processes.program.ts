@@ -365,16 +365,20 @@ test('activate creates a projects file in the data directory of a collector that
   expect(await run(['activate', '7'], { data })).toMatchObject({ code: 0 });
 });
 
-test('activate says that the viewlog at the printed address uses another data directory', async () => {
+test('activate and snippet say that the viewlog at the printed address uses another data directory', async () => {
   const { port } = await startViewlog({ data: dataDirectory() });
   const data = dataDirectory();
-  const { code, stdout, stderr } = await run(['activate', '7', '--port', String(port)], { data });
-  expect([code, stderr]).toStrictEqual([
-    0,
-    expect.stringMatching(
-      `:${port} uses another data directory; to add the project there, give its --data\\. To find its process, run: (sudo )?ss -ltnp 'sport = :${port}'\n$`,
-    ),
-  ]);
-  // That viewlog would refuse the test view.
-  expect(stdout).not.toContain('curl');
+  const other = new RegExp(
+    `:${port} uses another data directory; give its --data\\. To list the data directories of running viewlogs, run: ss -xl \\| grep -F /viewlog\\.lock$`,
+    'm',
+  );
+  for (const words of ['activate 7', 'snippet 8']) {
+    const args = [...words.split(' '), '--port', String(port)];
+    const { code, stdout, stderr } = await run(args, { data });
+    expect([code, stderr]).toStrictEqual([0, expect.stringMatching(other)]);
+    // That viewlog would refuse the test view.
+    expect(stdout).not.toContain('curl');
+    // It may list the project.
+    expect(stderr).not.toContain("isn't listed");
+  }
 });
