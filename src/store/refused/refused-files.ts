@@ -168,10 +168,11 @@ export class RefusedFiles implements RefusedStore {
       const size = formatSize(maxBytesPerDay);
       const what = isFull
         ? `Refused views have used up --max-refused (${size}) for ${day}; until the next UTC ` +
-          "day, viewlog drops those that don't fit. Accepted views aren't affected."
+          "day, viewlog drops those that don't fit, so they can't be sent again. Accepted views aren't " +
+          'affected. Correct the cause of the refusals, or start viewlog with a larger --max-refused.'
         : `Refused views that belong to no listed project have used up half of --max-refused (${size}) for ${day}; ` +
-          "until the next UTC day, viewlog drops those that don't fit. The other half is reserved " +
-          'for listed projects.';
+          "until the next UTC day, viewlog drops those that don't fit, so they can't be sent again. " +
+          'The other half is reserved for listed projects.';
       if (!this.#reached.has(what)) log.warn(what);
       this.#reached.add(what);
       return [];

@@ -95,7 +95,8 @@ describe('a refused view', () => {
 
 const FULL =
   'warn: Refused views have used up --max-refused (50000 bytes) for 2026-03-01; until the next ' +
-  "UTC day, viewlog drops those that don't fit. Accepted views aren't affected.";
+  "UTC day, viewlog drops those that don't fit, so they can't be sent again. Accepted views aren't " +
+  'affected. Correct the cause of the refusals, or start viewlog with a larger --max-refused.';
 
 // The simulator tests how many bytes of a day are stored, and for which projects.
 describe('the file of refused views of a day', () => {
@@ -120,8 +121,8 @@ describe('the file of refused views of a day', () => {
     await settled(5);
     const half =
       'warn: Refused views that belong to no listed project have used up half of --max-refused ' +
-      "(50000 bytes) for 2026-03-01; until the next UTC day, viewlog drops those that don't fit. The " +
-      'other half is reserved for listed projects.';
+      "(50000 bytes) for 2026-03-01; until the next UTC day, viewlog drops those that don't fit, so they " +
+      "can't be sent again. The other half is reserved for listed projects.";
     expect(log.lines).toEqual([half]);
     for (let n = 0; n < 5; n++) store.keep({ code: 'a', project: '1', text });
     await settled(10);
