@@ -15,7 +15,7 @@ import {
   stateOf,
 } from './state.ts';
 import { BY_ORIGIN } from './reasons.ts';
-import { fromOrigin, nounOf, problemWords, reasonLabel, were } from './words.ts';
+import { at, fromOrigin, nounOf, problemWords, reasonLabel, were } from './words.ts';
 
 const NEVER = {
   beganMs: -Infinity,
@@ -183,11 +183,17 @@ function endWords(
   };
   if (open.size === 0 && ended.every(isCauseFixed))
     return `views are accepted again; they had been refused ${labels}`;
-  const over = isRequests ? 'requests no longer fail' : 'views are no longer refused';
-  const others = isRequests ? 'others still do' : 'others still are';
-  return open.size === 0
-    ? `${over} ${labels}`
-    : `some ${over} ${labels}; ${others} (${[...open].join(', ')})`;
+  if (open.size > 0) {
+    const some = isRequests ? 'requests no longer fail' : 'views are no longer refused';
+    return `some ${some} ${labels}; others still ${isRequests ? 'do' : 'are'} (${[...open].join(', ')})`;
+  }
+  const times = reasons
+    .filter((one) => ended.includes(reasonLabel(one)))
+    .map(({ sample }) => sample.atMs);
+  const what = isRequests ? 'request has failed' : 'view has been refused';
+  // The page forgets a reason after a day.
+  const since = times.length > 0 ? `since ${at(Math.max(...times))}` : 'in the last 24 hours';
+  return `no ${what} ${since} ${labels}`;
 }
 
 function whoOf({ id, name, removed, kind }: Judged): string {

@@ -181,6 +181,17 @@ it('a collector logs the fix for each origin, first for the one with the most re
   ]);
 });
 
+it('a collector logs the end of refusals even if no view came for a day', () => {
+  const { scene, look } = begin([{ id: '1', origins: ['https://a.example'] }]);
+  scene.refuse(3, { code: 'origin-not-allowed', project: '1' }, 'https://b.example');
+  expect(look()).toHaveLength(1);
+  scene.nowMs += 25 * HOUR_MS;
+  scene.accept(1);
+  expect(look()).toStrictEqual([
+    'info: Project 1: no view has been refused in the last 24 hours (origin not allowed)',
+  ]);
+});
+
 it('a collector logs which causes have ended, and whether others remain', () => {
   const { scene, look } = begin([{ id: '1' }]);
   scene.refuse(4, { code: 'malformed-json' });
@@ -189,7 +200,7 @@ it('a collector logs which causes have ended, and whether others remain', () => 
   scene.nowMs += HOUR_MS;
   scene.accept(1);
   expect(look()).toStrictEqual([
-    'info: Requests without a project: requests no longer fail (malformed JSON, unsupported media type)',
+    'info: Requests without a project: no request has failed since 2026-11-22 14:00 UTC (malformed JSON, unsupported media type)',
   ]);
   scene.nowMs += HOUR_MS;
   scene.refuse(4, { code: 'malformed-json' });
@@ -334,7 +345,7 @@ describe('the log of refusals that end within a minute', () => {
     expect(look()).toHaveLength(1);
     scene.accept(60);
     expect(look()).toStrictEqual([
-      'info: Project 1: views are no longer refused (origin not allowed)',
+      'info: Project 1: no view has been refused since 2026-11-22 14:00 UTC (origin not allowed)',
     ]);
   });
 
@@ -345,7 +356,7 @@ describe('the log of refusals that end within a minute', () => {
     scene.nowMs += HOUR_MS;
     scene.accept(1);
     expect(look()).toStrictEqual([
-      'info: Project 1: views are no longer refused (origin not allowed)',
+      'info: Project 1: no view has been refused since 2026-11-22 14:00 UTC (origin not allowed)',
     ]);
   });
 });
