@@ -1,5 +1,5 @@
 // Logs when views of a project begin to be refused, and when that ends.
-import { plural } from '../base/format.ts';
+import { formatCount, plural } from '../base/format.ts';
 import type { Log } from '../base/log.ts';
 import { HOUR_MS } from '../base/time.ts';
 import { withName } from '../projects/project-list.ts';
@@ -174,8 +174,14 @@ function endWords(
   const labels = `(${ended.join(', ')})`;
   const isRequests = kind === 'requests';
   const noun = nounOf(kind);
-  if (state === 'arriving' && ended.some((label) => open.has(label)))
-    return `${isRequests ? 'failures' : 'refusals'} are rare again: ${refused} of ${plural(accepted + refused, noun)} in the last hour ${labels}`;
+  if (state === 'arriving' && ended.some((label) => open.has(label))) {
+    const gone = reasons.filter(isFixed).reduce((sum, { lastHour }) => sum + lastHour, 0);
+    const left =
+      gone === 0
+        ? ''
+        : `, not counting ${formatCount(gone)} ${isRequests ? 'that failed' : 'refused'} earlier for causes that have ended`;
+    return `${isRequests ? 'failures' : 'refusals'} are rare again: ${formatCount(refused)} of ${plural(accepted + refused, noun)} in the last hour (${[...open].join(', ')})${left}`;
+  }
   // Without a fix, other views may have been accepted instead.
   const isCauseFixed = (label: string): boolean => {
     const same = reasons.filter((one) => isFixed(one) && reasonLabel(one) === label);

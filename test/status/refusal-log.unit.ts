@@ -162,7 +162,7 @@ it('a collector logs when few views are still refused for a cause', () => {
   scene.list({ id: '1', origins });
   scene.accept(20);
   expect(look()).toStrictEqual([
-    'info: Project 1: refusals are rare again: 1 of 21 views in the last hour (origin not allowed)',
+    'info: Project 1: refusals are rare again: 1 of 21 views in the last hour (origin not allowed), not counting 9 refused earlier for causes that have ended',
   ]);
 });
 
