@@ -121,6 +121,6 @@ async function addressOf(
   }
   throw new Fatal(
     EXIT.unavailable,
-    `No collector is writing to ${dir}; give the collector's own --data, or start it there. If it stores views in a stream, give its address with --to and, with --data, a directory for the records of replays. ${how}`,
+    `No collector is writing to ${dir}; start the collector, or give the --data of the running one. If that one stores views in a stream, give its address with --to and, with --data, a directory for the records of replays. ${how}`,
   );
 }

@@ -172,7 +172,7 @@ it("replay refuses a file in a collector's data directory with another --data, a
   expect([elsewhere.code, elsewhere.stderr]).toStrictEqual([
     69,
     expect.stringContaining(
-      'No collector is writing to "./data"; give the collector\'s own --data,',
+      'No collector is writing to "./data"; start the collector, or give the --data of ',
     ),
   ]);
   expect(viewlog.lines()).toHaveLength(1);
