@@ -911,7 +911,7 @@ function likeWords(origin: string, like: string): string {
 }
 
 const CLOSED =
-  "Once the project is active, it will still refuse such views, because they have no Origin header. Have their sender send the header with one of the project's origins, or stop it. To activate the project:";
+  "Once the project is active, it will still refuse such views, because they have no Origin header. Have their sender send the header with one of the project's origins, or stop the sender. To activate the project:";
 
 const EVERY_SITE = ', which then accepts views from every site';
 
