@@ -177,7 +177,7 @@ export function refuseTwice(files: readonly string[]): void {
   const others = all.length > 1 ? ` (as do ${all.length - 1} more)` : '';
   throw new Fatal(
     EXIT.badData,
-    `"${printable(twice, Infinity)}" also exists as a .gz file${others}; name only one of them, so that each view counts once`,
+    `"${printable(twice, Infinity)}" also exists as a .gz file${others}; name only one of the two, or remove one, so that each view counts once`,
   );
 }
 

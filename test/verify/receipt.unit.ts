@@ -107,7 +107,7 @@ it('a receipt adds up files but refuses a file given twice and a day both compre
   expect(await runCommand(verify, ['--receipt', dir])).toMatchObject({
     code: 65,
     err: expect.stringContaining(
-      'views-2026-03-01.ndjson" also exists as a .gz file (as do 1 more); name only one of them, so',
+      'views-2026-03-01.ndjson" also exists as a .gz file (as do 1 more); name only one of the two, or remove one, so',
     ),
   });
 });
