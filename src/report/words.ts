@@ -21,9 +21,9 @@ function amountOf(count: number, before: number): string {
   return percent === 0 ? '' : `${formatCount(percent)}%`;
 }
 
-/** Returns the change of a row: `+12%`, `−2 views`, `same`, `new`. */
+/** Returns the change of a row: `+12%`, `−2 views`, `same`. */
 export function changeOf(count: number, before: number): string {
-  if (before === 0) return count === 0 ? 'same' : 'new';
+  if (before === 0) return count === 0 ? 'same' : `+${plural(count, 'view')}`;
   const amount = amountOf(count, before);
   return amount === '' ? 'same' : `${count < before ? '−' : '+'}${amount}`;
 }

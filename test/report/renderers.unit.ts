@@ -122,7 +122,7 @@ it('a report shows shares and changes as whole percentages, but changes of count
   const changes = [changeOf(1300, 100), changeOf(90, 100), changeOf(1001, 1000)];
   expect(changes).toStrictEqual(['+1,200%', '−10%', 'same']);
   const ofFew = [changeOf(198, 99), changeOf(3, 5), changeOf(7, 0)];
-  expect(ofFew).toStrictEqual(['+99 views', '−2 views', 'new']);
+  expect(ofFew).toStrictEqual(['+99 views', '−2 views', '+7 views']);
   expect(changeInWords(1001, 1000)).toBe('about the same as 1,000');
   expect(changeInWords(9, 10)).toBe('down 1 view from 10');
 });
