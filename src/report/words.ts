@@ -31,6 +31,7 @@ export function changeOf(count: number, before: number): string {
 /** Returns `up 12% from 894`. */
 export function changeInWords(count: number, before: number): string {
   if (before === 0) return count === 0 ? 'as' : 'up from none';
+  if (count === 0) return `down from ${formatCount(before)}`;
   const amount = amountOf(count, before);
   const about = count === before ? 'the same as' : 'about the same as';
   const how = amount === '' ? about : `${count < before ? 'down' : 'up'} ${amount} from`;

@@ -28,7 +28,7 @@ it.each([
     '13',
     '13',
     [0, 120],
-    'No views, down 100% from 120 on the previous day.',
+    'No views, down from 120 on the previous day.',
   ],
   ['a day with few views', '13', '13', [0, 2, 3], '3 views, up 1 view from 2 on the previous day.'],
   [
