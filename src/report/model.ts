@@ -47,13 +47,13 @@ export function reportOf(totals: Totals, top: number): Report {
   };
 }
 
-/** Returns since which day there were no views, if the report ends before yesterday for that reason. */
+/** Returns since which day there have been no views, if that is before yesterday. */
 function silentSince({ isWhole, calendar, daysLeftOut }: Totals, days: readonly Day[]) {
-  const last = days.at(-1)?.day;
-  const { toDay } = calendar.selection;
-  if (!isWhole || toDay !== undefined || last === undefined) return {};
+  const { today, selection } = calendar;
+  const last = days.findLast(({ views }) => views > 0)?.day;
+  if (!isWhole || last === undefined || (selection.toDay ?? today) < today) return {};
   const isUnread = [...daysLeftOut].some((day) => day > last);
-  return last < shifted(calendar.today, -1) && !isUnread ? { silentSince: last } : {};
+  return last < shifted(today, -1) && !isUnread ? { silentSince: last } : {};
 }
 
 /** Returns a small average with one decimal. */

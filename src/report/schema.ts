@@ -93,7 +93,10 @@ export const ReportSchema = v.object({
   hours,
   silentSpans: described(v.array(span), 'Full days without any view.'),
   silentSince: v.optional(
-    described(day, 'The last day with views, before yesterday, if no last day was requested.'),
+    described(
+      day,
+      'The last day with views, if that is before yesterday and later days were requested.',
+    ),
   ),
   silentDays: described(v.array(silence), SILENT_DAYS),
   projects: listOf(text, 'Views by project id.'),

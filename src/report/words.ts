@@ -44,7 +44,10 @@ export function headline(report: Report): string {
   const last = lastDayOf(report);
   const so = before?.isCut ? ' so far' : '';
   const count = (views === 0 ? 'No views' : plural(views, 'view')) + so;
-  const days = views === 0 ? '' : silentDaysInWords(silentSpans, last);
+  const spans = silentSpans.filter(
+    ({ fromDay }) => silentSince === undefined || fromDay < silentSince,
+  );
+  const days = views === 0 ? '' : silentDaysInWords(spans, last);
   const since = silentSince === undefined ? '' : ` No views since ${dayInWords(silentSince)}.`;
   const gaps = `${days === '' ? '' : ` No views ${days}.`}${since}`;
   if (before === undefined) return `${count}.${gaps}`;

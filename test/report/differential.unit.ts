@@ -291,7 +291,7 @@ function expectedOf({
       days,
       hours,
       silentSpans: spans(full.filter(({ views }) => views === 0).map(({ day }) => day)),
-      ...(!to && !from && lastSeen < plus(today, -1) && { silentSince: lastSeen }),
+      ...((!to || to >= today) && lastSeen < plus(today, -1) && { silentSince: lastSeen }),
       entryViews: chosen.filter(isEntry).length,
       internalViews: chosen.filter((view) => !isReferred(view)).length,
       campaignViews: chosen.filter(hasCampaign).length,

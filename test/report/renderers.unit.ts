@@ -67,6 +67,9 @@ it('only a report of all view files makes statements about other days', () => {
   expect(headline(report)).toBe('14 views. No views since Thu 5 Mar.');
   expect(lastWeekInWords(report)).toMatch(/^Last 7 full days of this period: /);
   expect(headline(reportOn(daily('2026-03-11', [1, 1, 1])))).toBe('3 views.');
+  expect(headline(reportOn(views, { last: 12 }))).toBe(
+    '3 views so far, down 8 views from 11 by this time in the previous 12 days (no views on Thu 19 Feb). No views since Thu 5 Mar.',
+  );
   const some = daily('2026-03-10', [1, 0, 1]);
   const ofSome = reportOn(some, { isWhole: false, last: 5 });
   expect(headline(ofSome)).toBe('2 views.');
