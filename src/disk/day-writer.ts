@@ -197,7 +197,7 @@ export class DayWriter {
     if (owed === SEAL && written > 0) {
       this.sealedFragments += 1;
       const what =
-        'ended in a fragment, a part of a line; viewlog has sealed it with a newline. If a crash or a full disk cut it off, its view was never acknowledged';
+        'ended in a fragment, a part of a line; viewlog has sealed it with a newline. If viewlog crashed or the disk was full, its view was never acknowledged';
       this.#options.log.warn(`"${file.path}" ${what}`);
     }
     return error;

@@ -112,13 +112,12 @@ class FileCheck {
         return `${plural(count, kind)}: line${count === 1 ? '' : 's'} ${lines}`;
       }
       if (kind !== FRAGMENT) return `${plural(count, kind)}: ${lines}`;
-      const [line, it, view] =
-        count === 1 ? ['line', 'it', 'its view was'] : ['lines', 'them', 'their views were'];
-      const cut = `if a crash or a full disk cut ${it} off, ${view} never acknowledged`;
+      const [line, view] = count === 1 ? ['line', 'its view was'] : ['lines', 'their views were'];
+      const cut = `if viewlog crashed or the disk was full, ${view} never acknowledged`;
       return `${plural(count, kind)}: ${line} ${lines}; ${cut}`;
     });
     const unended =
-      'the last line has no newline: viewlog is still writing it, a crash cut it off (its view was never acknowledged), or the file was cut later';
+      'the last line has no newline: viewlog is still writing it, it crashed (the view was never acknowledged), or the file was cut later';
     return this.#isUnended ? [...findings, unended] : findings;
   }
 

@@ -53,7 +53,7 @@ it('verify counts a sealed fragment separately, even one that ends in half a cha
   const sealed = Buffer.concat([fragment, Buffer.from(`\n${text(LINES)}`)]);
   const { isValid, said } = await verify(sealed);
   const expected =
-    '1 sealed fragment: line 1; if a crash or a full disk cut it off, its view was never acknowledged';
+    '1 sealed fragment: line 1; if viewlog crashed or the disk was full, its view was never acknowledged';
   expect([isValid, said]).toStrictEqual([true, [expected]]);
 });
 
@@ -61,7 +61,7 @@ it('verify accepts a last line without a newline', async () => {
   const { isValid, summary, said } = await verify(text(LINES) + FIFTH);
   expect(summary).toContain('40 lines');
   const expected =
-    'the last line has no newline: viewlog is still writing it, a crash cut it off (its view was never acknowledged), or the file was cut later';
+    'the last line has no newline: viewlog is still writing it, it crashed (the view was never acknowledged), or the file was cut later';
   expect([isValid, said]).toStrictEqual([true, [expected]]);
 });
 

@@ -174,7 +174,7 @@ describe('a full disk', () => {
     const again = await openStore({ dir });
     expect(text()).toHaveLength(41);
     expect(again.log.lines).toEqual([
-      `warn: "${path}" ended in a fragment, a part of a line; viewlog has sealed it with a newline. If a crash or a full disk cut it off, its view was never acknowledged`,
+      `warn: "${path}" ended in a fragment, a part of a line; viewlog has sealed it with a newline. If viewlog crashed or the disk was full, its view was never acknowledged`,
     ]);
     await again.store.close(20_000);
   });
