@@ -45,20 +45,21 @@ export const explain = defineCommand({
   },
   async run(settings, operands, { print, note, self }) {
     const viewBytesMax = await limitOf(settings, self);
+    const of = await withOwners(self);
     // A page without an origin sends the word "null".
     const origins = settings.origin.filter((one) => one !== 'null');
     checkOrigins('origin', origins);
     const [file = '-'] = operands;
     if (/^\s*[{[]/.test(file)) {
       const [given] = settings.origin.slice(-1);
-      const pipe = commands.explain(await withOwners(self), file, { origin: given });
+      const pipe = commands.explain(of, file, { origin: given });
       throw new Fatal(EXIT.usage, `explain takes a FILE, not a view. To pipe the view: ${pipe}`);
     }
     const projects = await loadProjects(settings.projects);
     if (file === '-' && isatty(0)) note('Enter a view, then Ctrl-D on a line of its own.');
     const bytes = await readInput(file);
     const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
-    const last = commands.explainLast(await withOwners(self), file, isGzip);
+    const last = commands.explainLast(of, file, isGzip);
     if (isGzip)
       throw new Fatal(EXIT.usage, `The file is compressed. For its last line, run: ${last}`);
     if (file === '-' && bytes.length === 0) {
@@ -87,7 +88,7 @@ export const explain = defineCommand({
     const hint =
       remedy.kind === 'check-proxy'
         ? 'Complete the view: its JSON ends without the closing "}".'
-        : await hintFor({ sample, remedy, fixedMs: undefined }, projects, await withOwners(self));
+        : await hintFor({ sample, remedy, fixedMs: undefined }, projects, of);
     print(hint);
     return EXIT.badData;
   },

@@ -334,8 +334,8 @@ export function meantBy(
   const refused = reasons.filter(({ sample }) => sample.code === code);
   const all = refused.length > 0 ? projects.all() : [];
   if (all.length > COMPARED_MAX) return undefined;
-  const own = all.find((one) => one.id === id);
-  const isOwn = own?.origins && refused.some(({ sample }) => own.allowsOrigin(sample.origin));
+  const sender = all.find((one) => one.id === id);
+  const isOwn = sender?.origins && refused.some(({ sample }) => sender.allowsOrigin(sample.origin));
   if (isOwn) return undefined;
   const listed = all.filter((one) => one.id !== id);
   const others = listed.filter((one) => one.active);

@@ -6,6 +6,7 @@ import { withName } from '../projects/project-list.ts';
 import type { CollectorState } from './health.ts';
 import { faultOf } from './problem-words.ts';
 import {
+  inLastHour,
   isFixed,
   isOpen,
   isRefused,
@@ -122,7 +123,7 @@ const isFixKnown = ({ remedy }: JudgedReason): boolean =>
 
 /** `2 views from https://a.example were refused (origin not allowed)` */
 function countWords(reasons: readonly JudgedReason[], from: string, kind: Judged['kind']): string {
-  const count = reasons.reduce((sum, { lastHour }) => sum + lastHour, 0);
+  const count = inLastHour(reasons);
   const failed = kind === 'requests' ? 'failed' : `${were(count)} refused`;
   return `${plural(count, nounOf(kind))}${from} ${failed} (${reasonLabel(reasons[0]!)})`;
 }
@@ -160,7 +161,7 @@ const withAll = (judged: Judged, nowMs: number): Problem & Judged => ({
 function asBefore(judged: Judged, fixed: readonly JudgedReason[]): Judged {
   const since = fixed.length > 0 ? Math.min(...fixed.map((one) => one.acceptedSince)) : 0;
   const accepted = Math.max(0, judged.accepted - since);
-  const refused = fixed.reduce((sum, { lastHour }) => sum + lastHour, 0);
+  const refused = inLastHour(fixed);
   const before = { ...judged, accepted, refused };
   return { ...before, state: stateOf(before) };
 }
@@ -175,7 +176,7 @@ function endWords(
   const isRequests = kind === 'requests';
   const noun = nounOf(kind);
   if (state === 'arriving' && ended.some((label) => open.has(label))) {
-    const gone = reasons.filter(isFixed).reduce((sum, { lastHour }) => sum + lastHour, 0);
+    const gone = inLastHour(reasons.filter(isFixed));
     const left =
       gone === 0
         ? ''

@@ -9,6 +9,7 @@ import { type Obstacle, type Remedy, remedyOf } from '../view/remedy.ts';
 import type { CollectorState } from './health.ts';
 import type { FilesSeen } from './look-around.ts';
 import { Activity, BY_ORIGIN, type Reason, type Sample } from './reasons.ts';
+import type { Replayed } from '../replay/replay-record.ts';
 import { type Resent, resentKey } from './resent.ts';
 
 export type ProjectState =
@@ -188,7 +189,7 @@ export function judge(
     active,
     isDown,
     accepted: activity.acceptedIn.lastHour(nowMs),
-    refused: isSending ? open.reduce((sum, { lastHour }) => sum + lastHour, 0) : 0,
+    refused: isSending ? inLastHour(open) : 0,
     isOff: off.some(({ remedy }) => !active || remedy.kind === 'fixed'),
     // Nobody expects requests that name no project, so they are never silent.
     hasRecentViews: kind === 'requests' || nowMs - (activity.lastAcceptedMs ?? 0) < SILENT_MS,
@@ -412,7 +413,7 @@ function fateOf(
   const lastDay = refusedIn.lastDay(nowMs);
   const { isStored = false } = REFUSALS[code];
   const lost = isStored ? Math.min(lastDay, droppedIn?.lastDay(nowMs) ?? 0) : lastDay;
-  const sent = (state: '+' | '?'): number =>
+  const sent = (state: Replayed['state']): number =>
     isStored ? refusedIn.sharedWith(resentOf({ state, project, key }, reasons, resent), nowMs) : 0;
   const sentAgain = Math.min(sent('+'), lastDay - lost);
   const unsure = Math.min(sent('?'), lastDay - lost - sentAgain);
@@ -436,7 +437,7 @@ function fateOf(
 
 /** Adds up the origins that are counted together, because a replay records each of them. */
 function resentOf(
-  { state, project, key }: { state: '+' | '?'; project: string; key: string },
+  { state, project, key }: { state: Replayed['state']; project: string; key: string },
   reasons: Activity['reasons'],
   resent: Resent = new Map(),
 ) {
@@ -448,6 +449,10 @@ function resentOf(
 }
 
 type Recent = Pick<JudgedReason, 'fixedMs' | 'lastHour'>;
+
+/** Returns how many views or requests of the last hour failed for these reasons. */
+export const inLastHour = (reasons: readonly Pick<JudgedReason, 'lastHour'>[]): number =>
+  reasons.reduce((sum, { lastHour }) => sum + lastHour, 0);
 
 /** Returns whether views of the last hour were refused for this reason, which isn't fixed yet. */
 export const isOpen = ({ fixedMs, lastHour }: Recent): boolean =>
